@@ -1,0 +1,219 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/zcbench/zcbench/harness/clock"
+	"github.com/zcbench/zcbench/harness/record"
+	"github.com/zcbench/zcbench/harness/sysinfo"
+	"github.com/zcbench/zcbench/scenarios"
+)
+
+// Machine is what is found out once about the machine before anything is
+// measured on it.
+type Machine struct {
+	Environment record.Environment
+	Clock       record.Clock
+	ClockCostNS float64
+	Warnings    []string
+}
+
+// Survey looks at the machine. It calibrates the clock, which takes about a
+// tenth of a second.
+func Survey(tool record.Tool) Machine {
+	clk, why := clock.Choose("/", 100*time.Millisecond)
+	env := sysinfo.With(sysinfo.Read("/"),
+		sysinfo.Tool(tool.Version),
+		record.EnvItem{Key: "clock", Value: fmt.Sprintf("%s at %.6g MHz: %s", clk.Source, clk.TicksHz/1e6, why)})
+	return Machine{
+		Environment: env, Warnings: sysinfo.Warnings(env),
+		Clock:       record.Clock{Source: clk.Source, TicksHz: clk.TicksHz},
+		ClockCostNS: clk.CostNS(),
+	}
+}
+
+// Capability reports whether the machine has what strategies need: reason is
+// empty if it does.
+func Capability(name string) (reason, remedy string) {
+	if name == NeedsUring {
+		if ok, reason, remedy := sysinfo.UringStatus("/"); !ok {
+			return reason, remedy
+		}
+		return "", ""
+	}
+	return "this build has no " + name + " strategies", ""
+}
+
+// Campaign is one run of one plan into one result directory.
+type Campaign struct {
+	Plan     *Plan
+	Registry Registry
+	Exec     Executor
+	Machine  Machine
+	Tool     record.Tool
+	Seed     uint64
+	Dir      string // of the result; made if missing
+	Probe    func(capability string) (reason, remedy string)
+	Progress func(Event)
+	Resume   bool // Dir holds an interrupted run of the same plan
+}
+
+// Run measures and returns the summary and the path of the result file.
+func (c *Campaign) Run(ctx context.Context) (Summary, string, error) {
+	// Children are tied to the thread that starts them.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	path := filepath.Join(c.Dir, record.FileName)
+	w, finished, err := c.open(path)
+	if err != nil {
+		return Summary{}, path, err
+	}
+	began := time.Now()
+	var offset time.Duration
+	if n := len(finished); n > 0 {
+		offset = time.Duration(finished[n-1].EndedNS)
+	}
+	r := Runner{
+		Plan: c.Plan, Registry: c.Registry, Exec: c.Exec, Out: w, Probe: c.Probe, Progress: c.Progress,
+		Since: func() time.Duration { return offset + time.Since(began) }, Finished: finished,
+	}
+	sum, err := r.Run(ctx)
+	if err != nil {
+		return sum, path, errors.Join(err, w.Abandon())
+	}
+	return sum, path, w.Close(footer(sum, finished))
+}
+
+func footer(sum Summary, finished []record.TrialLine) record.Footer {
+	f := record.Footer{Ended: time.Now().UTC(), Status: "complete", Trials: sum.Trials, Failed: sum.Failed, Invalid: sum.Invalid}
+	for _, l := range finished {
+		f.Trials++
+		if l.Record.Status == record.Failed {
+			f.Failed++
+		}
+		if l.Invalid != "" {
+			f.Invalid++
+		}
+	}
+	switch {
+	case sum.Interrupted:
+		f.Status = "interrupted"
+	case f.Failed > 0:
+		f.Status = "failed"
+	}
+	return f
+}
+
+func (c *Campaign) open(path string) (*record.Writer, []record.TrialLine, error) {
+	if c.Resume {
+		return c.reopen(path)
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return nil, nil, fmt.Errorf("make the result directory: %w", err)
+	}
+	w, err := record.Create(path, c.header())
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, text := range c.Machine.Warnings {
+		if err := w.Warning(text); err != nil {
+			return nil, nil, errors.Join(err, w.Abandon())
+		}
+	}
+	return w, nil, nil
+}
+
+// reopen continues an interrupted result file of the same plan and machine.
+func (c *Campaign) reopen(path string) (*record.Writer, []record.TrialLine, error) {
+	old, err := record.Read(path)
+	end, partial := cut(old, err)
+	if err != nil && !partial {
+		return nil, nil, err
+	}
+	want := c.header()
+	if old.Header.Scenario.Digest != want.Scenario.Digest || old.Header.Scenario.Smoke != want.Scenario.Smoke {
+		return nil, nil, fmt.Errorf("resume %s: the scenario has changed since; start a new run", path)
+	}
+	if old.Header.Seed != want.Seed || old.Header.Planned != want.Planned {
+		return nil, nil, fmt.Errorf("resume %s: it was run with seed %d and %d trials, this plan has seed %d and %d; give the same flags",
+			path, old.Header.Seed, old.Header.Planned, want.Seed, want.Planned)
+	}
+	if keys := old.Header.Environment.Mismatch(want.Environment, record.Sampled); len(keys) > 0 {
+		return nil, nil, fmt.Errorf("resume %s: the machine has changed (%s); start a new run", path, strings.Join(keys, ", "))
+	}
+	w, err := record.Append(path, end)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w, old.Trials, nil
+}
+
+// cut tells where the good lines of an interrupted file end, its footer left
+// out, and whether err is no more than a torn last line.
+func cut(res *record.Result, err error) (end int64, torn bool) {
+	var bad *record.SyntaxError
+	if errors.As(err, &bad) {
+		return bad.Offset, errors.Is(err, record.ErrTruncated)
+	}
+	return res.End, false
+}
+
+func (c *Campaign) header() record.Header {
+	sc := c.Plan.Scenario
+	h := record.Header{
+		Schema: record.Schema, Tool: c.Tool, Started: time.Now().UTC(), Seed: c.Seed,
+		Environment: sysinfo.With(c.Machine.Environment, sysinfo.Placement(c.placement())),
+		Metrics:     Metrics(), ClockCostNS: c.Machine.ClockCostNS, Planned: len(c.Plan.Trials),
+		Scenario: record.ScenarioInfo{
+			Name: sc.Name, Title: sc.Title, Question: sc.Question, File: filepath.Base(sc.File), Text: sc.Text, Digest: sc.Digest,
+			Smoke: sc.IsSmoke, Alpha: sc.Measure.Alpha, Blocks: c.blocks(), Baseline: c.Plan.Baseline,
+			Metrics: sc.Metrics, Points: c.Plan.Points,
+			Headline: record.Headline{A: c.label(sc.Headline.A), B: c.label(sc.Headline.B), Metrics: sc.Headline.Metrics, Plot: sc.Headline.Plot},
+		},
+	}
+	for _, cs := range c.Plan.Cases {
+		h.Scenario.Cases = append(h.Scenario.Cases, cs.CaseInfo)
+	}
+	for _, cl := range sc.Claims {
+		h.Scenario.Claims = append(h.Scenario.Claims, record.Claim{
+			ID: cl.ID, Text: cl.Text, Source: cl.Source, Kind: cl.Kind, Metric: cl.Metric, A: c.label(cl.A), B: c.label(cl.B),
+			At: cl.At, Stat: cl.Stat, Expect: cl.Expect, By: cl.By, Needs: cl.Needs, Gate: cl.Gate,
+		})
+	}
+	return h
+}
+
+// label is the canonical label of a reference that the plan has checked.
+func (c *Campaign) label(ref scenarios.CaseRef) string {
+	s, ok := c.Registry.Find(ref.Strategy)
+	if !ok {
+		return ""
+	}
+	label, _, err := canonical(s, ref.Params)
+	if err != nil {
+		return ""
+	}
+	return label
+}
+
+func (c *Campaign) blocks() int {
+	n := 0
+	for _, t := range c.Plan.Trials {
+		n = max(n, t.Block+1)
+	}
+	return n
+}
+
+func (c *Campaign) placement() string {
+	if len(c.Plan.Trials) == 0 {
+		return "nothing runs"
+	}
+	return placement(c.Plan.Trials[0])
+}

@@ -1,0 +1,1 @@
+// This file lets monotonic.go declare a function whose body is in the runtime.

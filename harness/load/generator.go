@@ -1,0 +1,260 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"time"
+
+	"github.com/zcbench/zcbench/harness/clock"
+	"github.com/zcbench/zcbench/harness/record"
+	"golang.org/x/sys/unix"
+)
+
+// generator sends one trial's schedule. It runs on one locked thread.
+type generator struct {
+	trial record.Trial
+	sched Schedule
+	clk   clock.Clock
+	prog  *Progress
+	out   []outbox
+	next  []int32 // next message of the same client, -1 at the end
+	buf   []byte  // the message being sent: header, then payload
+	fill  bool    // payload bytes are checked by the receiver
+	stop  uint64  // tick at which to give up
+
+	late      []int64 // ns, per message, of the window
+	idle      uint64  // ticks with nothing to send
+	blocked   uint64  // ticks with a full socket and something due
+	blockedAt uint64  // since when; 0: not
+	blockers  int     // clients with a full socket
+	stuck     int64   // messages that met a full socket
+}
+
+// outbox is what waits for one client's socket.
+type outbox struct {
+	fd      int
+	head    int32  // first message not wholly sent, -1: none
+	tail    int32  // last message due
+	off     uint32 // bytes of head sent
+	base    uint64 // stream offset of head
+	blocked bool
+	retry   uint64 // tick of the next attempt while blocked
+	sent    uint64 // messages, closed loop
+}
+
+// Generate accepts the clients of a trial on ln, sends its schedule and reports
+// how that went. It returns when everything is sent, the receiver has gone, or
+// the trial's deadline has passed.
+func Generate(t record.Trial, ln net.Listener, p *Progress) (record.Generator, error) {
+	clk, err := clock.New(t.Clock.Source, t.Clock.TicksHz)
+	if err != nil {
+		return record.Generator{}, err
+	}
+	sched := NewSchedule(t)
+	files, err := accept(ln, t)
+	if err != nil {
+		return record.Generator{}, err
+	}
+	defer closeAll(files)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if t.OtherCPU >= 0 {
+		if err := Pin(t.OtherCPU); err != nil {
+			return record.Generator{}, err
+		}
+	}
+	g := &generator{
+		trial: t, sched: sched, clk: clk, prog: p,
+		out:  make([]outbox, len(files)),
+		next: make([]int32, len(sched.Size)),
+		buf:  make([]byte, Largest(t.Workload.Sizes)),
+		fill: t.Purpose == record.Verify,
+		late: make([]int64, 0, t.Messages),
+		stop: clk.Now() + clk.FromNS(t.DeadlineMS*int64(time.Millisecond)),
+	}
+	Fill(g.buf, StreamKey(t.Seed, 0), 0)
+	for i, f := range files {
+		g.out[i] = outbox{fd: int(f.Fd()), head: -1}
+	}
+	return g.run()
+}
+
+// Pin keeps the calling thread, which must be locked, on one CPU.
+func Pin(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("pin to CPU %d: %w", cpu, err)
+	}
+	return nil
+}
+
+var errStopped = errors.New("the generator gave up at the trial's deadline")
+
+// run sends the warm-up, waits for the receiver to be ready, then the window.
+func (g *generator) run() (record.Generator, error) {
+	send := g.open
+	switch g.trial.Workload.Load.Mode {
+	case "closed":
+		send = g.closed
+	case Lockstep:
+		send = g.lockstep
+	}
+	n := len(g.sched.Size)
+	if err := send(0, g.sched.Warmup); err != nil {
+		return record.Generator{}, fmt.Errorf("warm-up: %w", err)
+	}
+	for spins := 0; g.prog.Phase().Load() == 0; spins++ {
+		if err := g.pause(spins); err != nil {
+			return record.Generator{}, fmt.Errorf("waiting for the receiver to finish the warm-up: %w", err)
+		}
+	}
+	g.late, g.idle, g.blocked, g.stuck = g.late[:0], 0, 0, 0
+	cpu, start := threadCPU(), g.clk.Now()
+	err := send(g.sched.Warmup, n)
+	rep := g.report(g.clk.NS(g.clk.Now()-start), threadCPU()-cpu)
+	if err == nil {
+		err = g.linger()
+	}
+	return rep, err
+}
+
+// linger keeps the connections open until the receiver closes its end: an early
+// end of stream would reach some clients before others have all their bytes.
+func (g *generator) linger() error {
+	fds := []unix.PollFd{{Fd: int32(g.out[0].fd), Events: unix.POLLIN | unix.POLLRDHUP}}
+	for g.clk.Now() < g.stop {
+		n, err := unix.Poll(fds, 100)
+		if err != nil && err != unix.EINTR {
+			return fmt.Errorf("wait for the receiver to close: %w", err)
+		}
+		if n > 0 {
+			return nil
+		}
+	}
+	return errStopped
+}
+
+// pause is one turn of a waiting loop. It yields now and then, for machines
+// with a single CPU, and watches the deadline.
+func (g *generator) pause(spins int) error {
+	if spins%256 != 255 {
+		return nil
+	}
+	unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+	if g.clk.Now() > g.stop {
+		return errStopped
+	}
+	return nil
+}
+
+func threadCPU() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
+		return 0
+	}
+	return ts.Nano()
+}
+
+// push tries to send everything due to client c. It reports an error only when
+// the connection is gone.
+func (g *generator) push(c int, intended []uint64) error {
+	o := &g.out[c]
+	for o.head >= 0 {
+		i := o.head
+		size := g.sched.Size[i]
+		g.compose(c, i, intended[i], o.base)
+		n, errno := send(o.fd, g.buf[o.off:size])
+		if errno == unix.EAGAIN {
+			g.block(o)
+			return nil
+		}
+		if errno != 0 {
+			return fmt.Errorf("send message %d to client %d: %w", i, c, errno)
+		}
+		if o.off += uint32(n); o.off < size {
+			continue
+		}
+		o.base += uint64(size)
+		o.off, o.head = 0, g.next[i]
+		o.sent++
+	}
+	g.unblock(o)
+	return nil
+}
+
+// compose writes message i into the buffer. Only verify trials fill the
+// payload: elsewhere its bytes are not looked at.
+func (g *generator) compose(c int, i int32, intended, base uint64) {
+	size := g.sched.Size[i]
+	Header{
+		Length: size, Client: uint32(c), Intended: intended, Seq: uint32(i),
+		Check: Check(g.trial.Seed, uint32(c), uint32(i), size),
+	}.Put(g.buf)
+	if g.fill {
+		Fill(g.buf[HeaderBytes:size], StreamKey(g.trial.Seed, c), base+HeaderBytes)
+	}
+}
+
+// retryNS is how long a full socket is left alone: retrying at once would spend
+// the generator's time on refusals.
+const retryNS = 20_000
+
+func (g *generator) block(o *outbox) {
+	now := g.clk.Now()
+	o.retry = now + g.clk.FromNS(retryNS)
+	if o.blocked {
+		return
+	}
+	o.blocked = true
+	g.stuck++
+	if g.blockers++; g.blockers == 1 {
+		g.blockedAt = now
+	}
+}
+
+func (g *generator) unblock(o *outbox) {
+	if !o.blocked {
+		return
+	}
+	o.blocked = false
+	if g.blockers--; g.blockers == 0 {
+		g.blocked += g.clk.Now() - g.blockedAt
+	}
+}
+
+// enqueue makes message i the last one due to its client.
+func (g *generator) enqueue(i int32) *outbox {
+	o := &g.out[g.sched.Client[i]]
+	g.next[i] = -1
+	if o.head < 0 {
+		o.head = i
+	} else {
+		g.next[o.tail] = i
+	}
+	o.tail = i
+	return o
+}
+
+// retryBlocked tries the full sockets whose time has come.
+func (g *generator) retryBlocked(now uint64, intended []uint64) error {
+	if g.blockers == 0 {
+		return nil
+	}
+	for c := range g.out {
+		if o := &g.out[c]; o.blocked && now >= o.retry {
+			if err := g.push(c, intended); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func send(fd int, p []byte) (int, unix.Errno) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), bytesPtr(p), uintptr(len(p)),
+		unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+	return int(n), errno
+}

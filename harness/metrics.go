@@ -1,0 +1,210 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zcbench/zcbench/harness/record"
+)
+
+// row is one metric: what it is, and where in an outcome it comes from. from
+// returns a reason instead when this trial cannot tell.
+type row struct {
+	record.Metric
+	from func(o *Outcome) (record.Value, string)
+}
+
+// Metrics lists the descriptors of all metrics, in the order they are shown.
+func Metrics() []record.Metric {
+	out := make([]record.Metric, len(table))
+	for i, r := range table {
+		out[i] = r.Metric
+	}
+	return out
+}
+
+// FindMetric returns the descriptor of a metric.
+func FindMetric(name string) (record.Metric, bool) {
+	for _, r := range table {
+		if r.Name == name {
+			return r.Metric, true
+		}
+	}
+	return record.Metric{}, false
+}
+
+// fill writes the metrics of a trial's purpose into its record.
+func fill(rec *record.Record, o *Outcome) {
+	rec.Metrics = map[string]record.Value{}
+	rec.Unavailable = map[string]string{}
+	for _, r := range table {
+		if !r.yields(o.Trial.Purpose) {
+			continue
+		}
+		v, reason := r.from(o)
+		if reason != "" {
+			rec.Unavailable[r.Name] = reason
+			continue
+		}
+		rec.Metrics[r.Name] = v
+	}
+}
+
+// yields reports whether trials of a purpose give the metric. The harness's own
+// trials give what timing trials do.
+func (r row) yields(p record.Purpose) bool {
+	if p == record.Capacity || p == record.Floor {
+		p = record.Timing
+	}
+	return r.Purpose == p
+}
+
+const (
+	lower  = record.Lower
+	higher = record.Higher
+)
+
+func perMsg(n func(o *Outcome) uint64) func(*Outcome) (record.Value, string) {
+	return func(o *Outcome) (record.Value, string) { return record.Count(int64(n(o)), o.Messages), "" }
+}
+
+func latency(band int, p float64) func(*Outcome) (record.Value, string) {
+	return func(o *Outcome) (record.Value, string) {
+		sorted := o.Latency.all
+		if band >= 0 {
+			if o.Latency.bounds[0] == o.Latency.bounds[1] {
+				return record.Value{}, "the sizes do not fall into bands"
+			}
+			sorted = o.Latency.bands[band]
+		}
+		ns, reason := quantile(sorted, p)
+		if reason != "" {
+			return record.Value{}, reason
+		}
+		return record.Level(float64(ns) / 1e9), ""
+	}
+}
+
+func latencyMax(o *Outcome) (record.Value, string) {
+	if len(o.Latency.all) == 0 {
+		return record.Value{}, "no latencies were taken"
+	}
+	return record.Level(float64(o.Latency.all[len(o.Latency.all)-1]) / 1e9), ""
+}
+
+func perSecond(n func(o *Outcome) int64) func(*Outcome) (record.Value, string) {
+	return func(o *Outcome) (record.Value, string) {
+		return record.Level(float64(n(o)) / (float64(o.WallNS) / 1e9)), ""
+	}
+}
+
+// level reads a memory figure, which only counting trials take.
+func level(f func(m *memoryLevels) (int64, int64, string)) func(*Outcome) (record.Value, string) {
+	return func(o *Outcome) (record.Value, string) {
+		if o.Memory == nil {
+			return record.Value{}, "memory was not sampled"
+		}
+		num, den, reason := f(o.Memory)
+		return record.Count(num, den), reason
+	}
+}
+
+func perf(name string) func(*Outcome) (record.Value, string) {
+	return func(o *Outcome) (record.Value, string) {
+		if v, ok := o.Perf[name]; ok {
+			return record.Level(v / float64(o.Messages)), ""
+		}
+		reason := o.NoPerf[name]
+		if reason == "" {
+			reason = "not counted"
+		}
+		return record.Value{}, strings.TrimPrefix(reason, "unavailable: ")
+	}
+}
+
+func timed(name, unit, per, group string, better record.Better, help string, from func(*Outcome) (record.Value, string)) row {
+	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: better, Kind: record.Sampled, Purpose: record.Timing, Group: group, Help: help}, from}
+}
+
+func counted(name, unit, per, group, help string, from func(*Outcome) (record.Value, string)) row {
+	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: lower, Kind: record.Exact, Purpose: record.Counting, Group: group, Help: help}, from}
+}
+
+func latencyRow(name string, band int, p float64, of string) row {
+	r := timed(name, record.UnitSeconds, "", "latency", lower,
+		fmt.Sprintf("intended send time to last byte in the application's hands, %g percentile of %s; the median over trials is shown", p*100, of), latency(band, p))
+	r.Kind = record.Histogram
+	return r
+}
+
+// varying marks a figure that no two trials need agree on.
+func varying(r row) row {
+	r.Kind = record.Sampled
+	return r
+}
+
+// hardware counters scale and interrupts count, so they never repeat exactly.
+func hardware(name, help string) row {
+	return varying(counted(name, record.UnitOne, record.PerMessage, "perf", help, perf(name)))
+}
+
+var table = []row{
+	latencyRow("latency_p50", -1, .5, "all messages"),
+	latencyRow("latency_p90", -1, .9, "all messages"),
+	latencyRow("latency_p99", -1, .99, "all messages"),
+	latencyRow("latency_p999", -1, .999, "all messages"),
+	timed("latency_max", record.UnitSeconds, "", "latency", "", "the longest latency of a window: shown, never tested", latencyMax),
+	latencyRow("latency_small_p50", 0, .5, "the smallest third of messages"),
+	latencyRow("latency_small_p99", 0, .99, "the smallest third of messages"),
+	latencyRow("latency_medium_p50", 1, .5, "messages between the smallest third and the largest tenth"),
+	latencyRow("latency_medium_p99", 1, .99, "messages between the smallest third and the largest tenth"),
+	latencyRow("latency_large_p50", 2, .5, "the largest tenth of messages"),
+	latencyRow("latency_large_p99", 2, .99, "the largest tenth of messages"),
+	timed("messages_per_s", record.UnitOne, record.PerSecond, "rate", higher, "messages consumed in the window, over its length",
+		perSecond(func(o *Outcome) int64 { return o.Messages })),
+	timed("bytes_per_s", record.UnitBytes, record.PerSecond, "rate", higher, "bytes consumed in the window, over its length",
+		perSecond(func(o *Outcome) int64 { return o.Bytes })),
+	timed("cpu_per_msg", record.UnitSeconds, record.PerMessage, "cpu", lower, "CPU time of the receiving process, user and system, over messages",
+		func(o *Outcome) (record.Value, string) {
+			return record.Level(float64(o.CPUNS) / 1e9 / float64(o.Messages)), ""
+		}),
+	counted("syscalls", record.UnitOne, record.PerMessage, "calls", "system calls of the receive path", perMsg(func(o *Outcome) uint64 { return o.Count.Syscalls })),
+	counted("enters", record.UnitOne, record.PerMessage, "calls", "io_uring_enter calls", perMsg(func(o *Outcome) uint64 { return o.Count.Enters })),
+	counted("sqes", record.UnitOne, record.PerMessage, "calls", "requests submitted", perMsg(func(o *Outcome) uint64 { return o.Count.SQEs })),
+	counted("cqes", record.UnitOne, record.PerMessage, "calls", "completions reaped", perMsg(func(o *Outcome) uint64 { return o.Count.CQEs })),
+	counted("receives", record.UnitOne, record.PerMessage, "calls", "receives that brought bytes", perMsg(func(o *Outcome) uint64 { return o.Count.Receives })),
+	counted("enobufs", record.UnitOne, record.PerMessage, "calls", "receives refused for want of a provided buffer", perMsg(func(o *Outcome) uint64 { return o.Count.NoBufs })),
+	counted("reprovides", record.UnitOne, record.PerMessage, "calls", "buffers handed back to the kernel", perMsg(func(o *Outcome) uint64 { return o.Count.Reprovides })),
+	counted("reclaims", record.UnitOne, record.PerMessage, "calls", "times pages were cleared or given back", perMsg(func(o *Outcome) uint64 { return o.Count.Reclaims })),
+	counted("forced_releases", record.UnitOne, record.PerMessage, "calls", "held messages let go early for want of memory", perMsg(func(o *Outcome) uint64 { return uint64(o.Forced) })),
+	counted("go_allocs", record.UnitOne, record.PerMessage, "allocations", "Go heap objects allocated", perMsg(func(o *Outcome) uint64 { return uint64(o.Allocs) })),
+	counted("go_alloc_bytes", record.UnitBytes, record.PerMessage, "allocations", "Go heap bytes allocated", perMsg(func(o *Outcome) uint64 { return uint64(o.AllocB) })),
+	counted("copied_bytes", record.UnitBytes, record.PerMessage, "copies", "bytes the application copied to make messages contiguous",
+		perMsg(func(o *Outcome) uint64 { return uint64(o.Copied) + o.Count.Copied })),
+	counted("wasted_bytes", record.UnitBytes, record.PerMessage, "copies", "bytes of used-up buffers that never held a message: chunk tails, retired tails",
+		perMsg(func(o *Outcome) uint64 { return o.Count.Wasted })),
+	counted("minor_faults", record.UnitOne, record.PerMessage, "memory", "minor page faults of the measured thread", perMsg(func(o *Outcome) uint64 { return uint64(o.Faults) })),
+	counted("buffer_pages_mean", record.UnitPages, "", "memory", "resident pages of buffers and assembly memory of all clients, mean of the samples in the window",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.pages.sum, m.pages.n, m.pages.reason })),
+	counted("buffer_pages_peak", record.UnitPages, "", "memory", "the largest such sample",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.pages.max, 1, m.pages.reason })),
+	counted("buffer_pages_end", record.UnitPages, "", "memory", "such pages at the end of the window",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.pages.last, 1, m.pages.reason })),
+	counted("lazyfree_bytes", record.UnitBytes, "", "memory", "bytes of buffers marked by MADV_FREE and still resident, at the end",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.lazyFree, 1, m.noLazy })),
+	varying(counted("page_table_bytes", record.UnitBytes, "", "memory", "page tables of the process (VmPTE), at the end; depends on where its mappings happen to lie",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.end.PTE, 1, m.noStatus }))),
+	counted("ring_bytes", record.UnitBytes, "", "memory", "rings shared with the kernel, whole pages", level(func(m *memoryLevels) (int64, int64, string) { return m.ring, 1, "" })),
+	counted("socket_bytes_mean", record.UnitBytes, "", "memory", "kernel memory of received data waiting in the sockets, mean of the samples",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.sockets.sum, m.sockets.n, m.sockets.reason })),
+	counted("socket_bytes_peak", record.UnitBytes, "", "memory", "the largest such sample",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.sockets.max, 1, m.sockets.reason })),
+	varying(counted("rss_peak_bytes", record.UnitBytes, "", "memory", "peak resident memory of the whole process in the window, the harness included",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.end.HWM, 1, m.noStatus }))),
+	counted("pinned_bytes", record.UnitBytes, "", "memory", "memory the kernel pins for rings and registered buffers",
+		level(func(m *memoryLevels) (int64, int64, string) { return m.pinned, 1, "" })),
+	hardware("instructions", "instructions retired on the measured thread"),
+	hardware("cycles", "CPU cycles of the measured thread"),
+	hardware("cache_misses", "last-level cache misses of the measured thread"),
+	hardware("dtlb_misses", "data TLB load misses of the measured thread"),
+}

@@ -1,0 +1,56 @@
+package harness
+
+import (
+	"github.com/zcbench/zcbench/harness/load"
+)
+
+// Null is the strategy that receives nothing: messages are made in memory and
+// go through the same sink. Its cost is the harness's own, the floor below
+// which no figure means anything.
+var Null = Strategy{
+	Name: "null", Family: "null",
+	Summary: "no receive at all: the cost of the harness itself",
+	Open: func(b *Bench, _ Values) (Receiver, error) {
+		n := &null{sink: b.Sink, trial: b.Trial.Seed, sched: load.NewSchedule(b.Trial)}
+		n.buf = make([]byte, load.Largest(b.Trial.Workload.Sizes))
+		n.base = make([]uint64, b.Trial.Workload.Clients)
+		n.fill = b.Sink.verify
+		b.Sink.Buffers(1)
+		b.Sink.Lend(0)
+		return n, nil
+	},
+}
+
+type null struct {
+	sink  *Sink
+	trial uint64 // seed
+	sched load.Schedule
+	buf   []byte
+	base  []uint64 // stream offset of each client's next message
+	fill  bool
+	now   uint64 // of the message before: messages are due back to back
+	count Counters
+}
+
+func (n *null) Receive(target uint64) error {
+	for n.sink.More(target) {
+		i := uint32(n.sink.Got())
+		client, size := n.sched.Client[i], n.sched.Size[i]
+		load.Header{
+			Length: size, Client: client, Intended: n.now, Seq: i,
+			Check: load.Check(n.trial, client, i, size),
+		}.Put(n.buf)
+		if n.fill {
+			load.Fill(n.buf[load.HeaderBytes:size], load.StreamKey(n.trial, int(client)), n.base[client]+load.HeaderBytes)
+			n.base[client] += uint64(size)
+		}
+		n.count.Receives++
+		n.now = n.sink.Now()
+		n.sink.Deliver(int(client), n.buf[:size], 0, n.now)
+	}
+	return n.sink.Err()
+}
+
+func (n *null) Counters() Counters { return n.count }
+func (n *null) Memory() Memory     { return Memory{} }
+func (n *null) Close() error       { return nil }

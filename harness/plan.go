@@ -1,0 +1,244 @@
+package harness
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"slices"
+
+	"github.com/zcbench/zcbench/harness/load"
+	"github.com/zcbench/zcbench/harness/record"
+	"github.com/zcbench/zcbench/scenarios"
+)
+
+// Case is one strategy with its params at one point, and what to call it.
+type Case struct {
+	record.CaseInfo
+	Values Values // complete
+	point  int
+}
+
+// Plan is everything a run will do, in order. It depends on the scenario, the
+// seed and the options alone.
+type Plan struct {
+	Scenario *scenarios.Scenario
+	Points   []record.PointInfo
+	Cases    []Case
+	// Trials in order. Loads that are a fraction of the capacity have no rate
+	// yet, and peers and clocks are filled in when a trial starts.
+	Trials []record.Trial
+	// Baseline is the label of the case effects are counted against.
+	Baseline string
+}
+
+// PlanOptions change how much of a scenario is planned, never what a trial does.
+type PlanOptions struct {
+	Seed       uint64
+	Blocks     int      // 0: as the scenario says
+	Filter     string   // a glob over case ids; empty: all
+	OnlyCounts bool     // counting trials only
+	Builds     []string // labels of the binaries under --ab; empty: this one
+	CPU        int      // of the measured thread; -1: not pinned
+	OtherCPU   int
+}
+
+// NewPlan checks a scenario against the strategies and metrics there are and
+// lays its trials out. Errors are *scenarios.Error where the file is at fault.
+func NewPlan(sc *scenarios.Scenario, reg Registry, o PlanOptions) (*Plan, error) {
+	p := &Plan{Scenario: sc, Points: points(sc)}
+	if err := p.addCases(reg, o); err != nil {
+		return nil, err
+	}
+	if err := check(p, reg, o); err != nil {
+		return nil, err
+	}
+	if err := p.filter(o.Filter); err != nil {
+		return nil, err
+	}
+	p.layOut(o)
+	return p, nil
+}
+
+func (p *Plan) addCases(reg Registry, o PlanOptions) error {
+	seen := map[string]string{}
+	for i, use := range p.Scenario.Strategies {
+		s, ok := reg.Find(use.Name)
+		if !ok {
+			return unknown(p.Scenario, fmt.Sprintf("strategies[%d].name", i), "strategy", use.Name, reg.Names())
+		}
+		if err := checkParams(p.Scenario, fmt.Sprintf("strategies[%d].params", i), s, use.Params); err != nil {
+			return err
+		}
+		for _, ref := range use.Cases() {
+			label, values, err := canonical(s, ref.Params)
+			if err != nil {
+				return p.Scenario.Errorf(fmt.Sprintf("strategies[%d]", i), "%v", err)
+			}
+			full := s.Name + "{" + pairs(values) + "}"
+			if first, dup := seen[full]; dup {
+				return p.Scenario.Errorf(fmt.Sprintf("strategies[%d]", i), "case %s is the same as %s above", label, first)
+			}
+			seen[full] = label
+			p.addCase(s, label, values, ref, o)
+		}
+	}
+	return nil
+}
+
+// canonical returns the label of a case, with the params as given but spelled
+// canonically, and its complete values.
+func canonical(s Strategy, given map[string]string) (string, Values, error) {
+	values, err := s.Complete(given)
+	if err != nil {
+		return "", nil, err
+	}
+	spelled := map[string]string{}
+	for k := range given {
+		spelled[k] = values[k]
+	}
+	return scenarios.CaseRef{Strategy: s.Name, Params: spelled}.Label(), values, nil
+}
+
+func (p *Plan) addCase(s Strategy, label string, values Values, ref scenarios.CaseRef, o PlanOptions) {
+	builds := o.Builds
+	if len(builds) == 0 {
+		builds = []string{""}
+	}
+	for i, pt := range p.Points {
+		for _, b := range builds {
+			c := Case{CaseInfo: record.CaseInfo{
+				ID: label + "@" + pt.ID, Label: label, Strategy: s.Name, Params: map[string]string{}, Point: pt.ID, Build: b,
+			}, Values: values, point: i}
+			for k := range ref.Params {
+				c.Params[k] = values[k]
+			}
+			if b != "" {
+				c.ID = label + "[" + b + "]@" + pt.ID
+			}
+			p.Cases = append(p.Cases, c)
+		}
+	}
+}
+
+// filter keeps the cases whose id matches a glob, and the baseline.
+func (p *Plan) filter(glob string) error {
+	if glob == "" {
+		return nil
+	}
+	if _, err := path.Match(glob, ""); err != nil {
+		return fmt.Errorf("filter %q: %w", glob, err)
+	}
+	matched := false
+	p.Cases = slices.DeleteFunc(p.Cases, func(c Case) bool {
+		// A glob without @ is over the label; * also stands for slashes.
+		byID, _ := path.Match(glob, c.ID)
+		byLabel, _ := path.Match(glob, c.Label)
+		hit := byID || byLabel
+		matched = matched || hit
+		return !hit && !c.Baseline
+	})
+	if !matched {
+		return fmt.Errorf("filter %q matches no case; `zcbench run --dry-run` lists them", glob)
+	}
+	return nil
+}
+
+// layOut writes the trials down: capacity, then verification, so that a broken
+// strategy is known before anything is timed, then counting, then the blocks.
+func (p *Plan) layOut(o PlanOptions) {
+	m := p.Scenario.Measure
+	if !o.OnlyCounts {
+		for i, pt := range p.Points {
+			if pt.Workload.Load.Mode == "open" && pt.Workload.Load.RateHz == 0 {
+				p.addCapacity(i, o)
+			}
+		}
+		p.addRound(o, record.Verify, -1, 0, m.VerifyMessages)
+	}
+	for r := range m.CountingTrials {
+		p.addRound(o, record.Counting, -1, r, m.CountingMessages)
+	}
+	if o.OnlyCounts {
+		return
+	}
+	blocks := m.Blocks
+	if o.Blocks > 0 {
+		blocks = o.Blocks
+	}
+	for b := range blocks {
+		p.addRound(o, record.Timing, b, 0, m.Messages)
+	}
+}
+
+// addRound adds a trial of every case in seeded random order, and in a block
+// the null strategy once a point.
+func (p *Plan) addRound(o PlanOptions, purpose record.Purpose, block, repeat, messages int) {
+	var round []record.Trial
+	for _, c := range p.Cases {
+		round = append(round, p.trial(c.CaseInfo, c.Values, c.point, o, purpose, block, repeat, messages))
+	}
+	if purpose == record.Timing {
+		for i, pt := range p.Points {
+			null := record.CaseInfo{ID: Null.Name + "@" + pt.ID, Label: Null.Name, Strategy: Null.Name, Point: pt.ID}
+			round = append(round, p.trial(null, nil, i, o, record.Floor, block, 0, messages))
+		}
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, uint64(block+1)<<20|uint64(repeat)<<8|uint64(len(purpose))))
+	rng.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
+	for _, t := range round {
+		p.add(t)
+	}
+}
+
+func (p *Plan) add(t record.Trial) {
+	t.Order = len(p.Trials)
+	p.Trials = append(p.Trials, t)
+}
+
+// addCapacity adds the closed-loop trial of the baseline that open loads of a
+// point are fractions of.
+func (p *Plan) addCapacity(i int, o PlanOptions) {
+	for _, c := range p.Cases {
+		if c.Baseline && c.point == i {
+			t := p.trial(c.CaseInfo, c.Values, i, o, record.Capacity, -1, 0, p.Scenario.Measure.Messages)
+			t.Workload.Load = record.Load{Mode: "closed", Depth: capacityDepth}
+			p.add(t)
+			return
+		}
+	}
+}
+
+// capacityDepth is how many messages of each client are outstanding while the
+// capacity is measured: enough that neither side waits for the other's turn.
+const capacityDepth = 8
+
+func (p *Plan) trial(c record.CaseInfo, v Values, point int, o PlanOptions, purpose record.Purpose, block, repeat, messages int) record.Trial {
+	w := p.Points[point].Workload
+	if purpose == record.Counting {
+		w.Load = record.Load{Mode: load.Lockstep, Fraction: w.Load.Fraction, RateHz: w.Load.RateHz}
+	}
+	t := record.Trial{
+		Schema: record.Schema, ID: trialID(c.ID, purpose, block, repeat), Scenario: p.Scenario.Name,
+		Case: c.ID, Point: c.Point, Strategy: c.Strategy, Params: v, Workload: w, Purpose: purpose, Build: c.Build,
+		Block: block, Repeat: repeat, Seed: seed(o.Seed, block, point), Messages: messages,
+		Warmup: load.WarmupMessages(w), CPU: o.CPU, OtherCPU: o.OtherCPU,
+		DeadlineMS: p.Scenario.Measure.TimeoutNS / 1e6,
+	}
+	return t
+}
+
+func trialID(caseID string, purpose record.Purpose, block, repeat int) string {
+	switch purpose {
+	case record.Timing, record.Floor:
+		return fmt.Sprintf("%s/%s/block%d", caseID, purpose, block+1)
+	case record.Counting:
+		return fmt.Sprintf("%s/%s/%d", caseID, purpose, repeat+1)
+	}
+	return fmt.Sprintf("%s/%s", caseID, purpose)
+}
+
+// seed differs by block and point and is the same for all cases. Trials outside
+// the blocks share one, so that counts can be compared between repeats.
+func seed(run uint64, block, point int) uint64 {
+	return rand.New(rand.NewPCG(run, uint64(block+1)<<32|uint64(point))).Uint64()
+}

@@ -1,0 +1,262 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/zcbench/zcbench/harness/load"
+	"github.com/zcbench/zcbench/harness/record"
+)
+
+// maxReruns is how often a trial is run again because its generator was the limit.
+const maxReruns = 2
+
+// Out is where a run writes what it finished; *record.Writer is the real one.
+type Out interface {
+	Trial(record.TrialLine) error
+	Skip(record.Skip) error
+	Warning(string) error
+}
+
+// Event tells of a finished trial, for progress.
+type Event struct {
+	Done, Planned int
+	Line          record.TrialLine
+}
+
+// Runner carries a plan out, one trial at a time.
+type Runner struct {
+	Plan     *Plan
+	Registry Registry
+	Exec     Executor
+	Out      Out
+	Probe    func(capability string) (reason, remedy string) // "" reason: there
+	Progress func(Event)
+	Since    func() time.Duration // since the run began
+	// Finished holds the lines of an interrupted run that is being resumed.
+	Finished []record.TrialLine
+}
+
+// Summary counts what became of a plan's trials.
+type Summary struct {
+	Trials      int // lines written, reruns included
+	Failed      int
+	Invalid     int
+	NotRun      int // left out because their case's verification failed
+	Skipped     []record.Skip
+	Interrupted bool
+	FirstFailed string // what failed first
+}
+
+// run is the state of one Runner.Run.
+type run struct {
+	*Runner
+	sum      Summary
+	capacity map[string]float64 // messages per second, by point and build
+	broken   map[string]string  // cases whose verification failed, and why
+	skipped  map[string]bool    // strategies
+	done     int
+}
+
+// Run carries the plan out. It returns an error only when the results cannot be
+// written; trials that fail are in the summary.
+func (r *Runner) Run(ctx context.Context) (Summary, error) {
+	s := &run{Runner: r, capacity: map[string]float64{}, broken: map[string]string{}, skipped: map[string]bool{}}
+	if err := s.skip(); err != nil {
+		return s.sum, err
+	}
+	finished := map[string]record.TrialLine{}
+	for _, l := range r.Finished {
+		if l.Record.Status == record.OK && l.Invalid == "" {
+			finished[l.Trial.ID] = l
+		}
+	}
+	for _, t := range r.Plan.Trials {
+		if s.skipped[t.Strategy] {
+			s.done++
+			continue
+		}
+		if l, ok := finished[t.ID]; ok {
+			s.learn(l)
+			s.done++
+			continue
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if err := s.trial(ctx, t); err != nil {
+			return s.sum, err
+		}
+	}
+	s.sum.Interrupted = ctx.Err() != nil
+	return s.sum, s.tellBroken()
+}
+
+// skip writes down the cases that cannot be measured here.
+func (s *run) skip() error {
+	told := map[string]bool{}
+	for _, c := range s.Plan.Cases {
+		st, _ := s.Registry.Find(c.Strategy)
+		if st.Needs == "" {
+			continue
+		}
+		reason, remedy := s.Probe(st.Needs)
+		if reason == "" {
+			continue
+		}
+		s.skipped[c.Strategy] = true
+		if told[c.Label] {
+			continue
+		}
+		told[c.Label] = true
+		k := record.Skip{Case: c.Label, Reason: reason, Remedy: remedy, Needs: st.Needs}
+		s.sum.Skipped = append(s.sum.Skipped, k)
+		if err := s.Out.Skip(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trial runs one trial, again if its generator was the limit, and writes every
+// attempt down.
+func (s *run) trial(ctx context.Context, t record.Trial) error {
+	if _, ok := s.broken[t.Case]; ok && t.Purpose != record.Verify {
+		s.sum.NotRun++
+		s.done++
+		return nil
+	}
+	for attempt := 0; ; attempt++ {
+		t.Attempt = attempt
+		line := s.attempt(ctx, t)
+		if ctx.Err() != nil && line.Record.Status != record.OK {
+			// Aborted by the user: it was not measured and did not fail.
+			return nil
+		}
+		again := line.Invalid != "" && attempt < maxReruns
+		if !again {
+			s.done++
+		}
+		if err := s.write(line); err != nil {
+			return err
+		}
+		if !again {
+			return nil
+		}
+	}
+}
+
+func (s *run) attempt(ctx context.Context, t record.Trial) record.TrialLine {
+	line := record.TrialLine{StartedNS: s.Since().Nanoseconds()}
+	t, err := s.rated(t)
+	var x Execution
+	if err != nil {
+		x = failed(t, err)
+	} else {
+		x = s.Exec.Run(ctx, t)
+	}
+	line.Trial, line.Record, line.Generator = t, x.Record, x.Generator
+	line.Stderr, line.Exit = x.Stderr, x.Exit
+	line.EndedNS = s.Since().Nanoseconds()
+	judge(&line)
+	return line
+}
+
+// rated gives an open load its rate in messages per second, and turns a hold by
+// time into messages where a trial runs in lockstep.
+func (s *run) rated(t record.Trial) (record.Trial, error) {
+	w := &t.Workload
+	if w.Load.Fraction > 0 && w.Load.RateHz == 0 {
+		c, ok := s.capacity[t.Point]
+		if !ok && t.Purpose != record.Counting {
+			return t, fmt.Errorf("trial %s has no rate: the capacity of its point was not measured", t.ID)
+		}
+		w.Load.RateHz = w.Load.Fraction * c
+	}
+	if w.Load.Mode == load.Lockstep && w.HoldNS > 0 {
+		// Little's law: what is in hand is the rate times the time it is held.
+		w.HoldMessages, w.HoldNS = max(1, int(w.Load.RateHz*float64(w.HoldNS)/1e9)), 0
+	}
+	return t, nil
+}
+
+// judge marks a finished trial by what its generator and its own figures say.
+func judge(l *record.TrialLine) {
+	if l.Record.Status != record.OK {
+		return
+	}
+	t := l.Trial
+	want := load.NewSchedule(t).Fingerprint(t.Seed)
+	if l.Record.Fingerprint != want {
+		l.Record.Status = record.Failed
+		l.Record.Error = fmt.Sprintf("the work does not match: %+v received, %+v sent", l.Record.Fingerprint, want)
+		return
+	}
+	g := l.Generator
+	if g == nil {
+		return
+	}
+	switch g.Limited {
+	case load.LimitedGenerator:
+		if t.Purpose == record.Timing {
+			l.Invalid = "generator-limited"
+		} else {
+			l.Marks = append(l.Marks, "generator-limited")
+		}
+	case load.LimitedReceiver:
+		l.Marks = append(l.Marks, "receiver-limited")
+	}
+	if g.OfferedHz > 0 && g.AchievedHz < 0.98*g.OfferedHz {
+		l.Marks = append(l.Marks, "rate-not-achieved")
+	}
+	if l.Record.Window.NS > 0 && float64(l.Record.Window.StealNS) > 0.02*float64(l.Record.Window.NS) {
+		l.Marks = append(l.Marks, "steal")
+	}
+}
+
+// learn takes from a line what later trials need.
+func (s *run) learn(l record.TrialLine) {
+	t := l.Trial
+	switch {
+	case t.Purpose == record.Capacity && l.Record.Status == record.OK:
+		if v, ok := l.Record.Metrics["messages_per_s"]; ok {
+			s.capacity[t.Point] = v.Float64()
+		}
+	case t.Purpose == record.Verify && l.Record.Status == record.Failed:
+		s.broken[t.Case] = l.Record.Error
+	}
+}
+
+func (s *run) write(l record.TrialLine) error {
+	s.sum.Trials++
+	if l.Record.Status == record.Failed {
+		s.sum.Failed++
+		if s.sum.FirstFailed == "" {
+			s.sum.FirstFailed = l.Trial.ID + ": " + l.Record.Error
+		}
+	}
+	if l.Invalid != "" {
+		s.sum.Invalid++
+	}
+	s.learn(l)
+	if err := s.Out.Trial(l); err != nil {
+		return err
+	}
+	if s.Progress != nil {
+		s.Progress(Event{Done: s.done, Planned: len(s.Plan.Trials), Line: l})
+	}
+	return nil
+}
+
+// tellBroken writes down what was left out.
+func (s *run) tellBroken() error {
+	for _, c := range s.Plan.Cases {
+		if why, ok := s.broken[c.ID]; ok {
+			if err := s.Out.Warning(fmt.Sprintf("%s failed its verification and was not measured further: %s", c.ID, why)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package figure
+
+import (
+	"strings"
+
+	"github.com/zcbench/zcbench/harness/record"
+)
+
+// names are the plain words of metrics whose identifier does not read well.
+var names = map[string]string{
+	"latency_max":       "maximum latency",
+	"messages_per_s":    "messages per second",
+	"bytes_per_s":       "throughput",
+	"cpu_per_msg":       "CPU time",
+	"syscalls":          "system calls",
+	"enters":            "io_uring_enter calls",
+	"sqes":              "SQEs",
+	"cqes":              "CQEs",
+	"enobufs":           "ENOBUFS",
+	"reprovides":        "buffers handed back",
+	"go_allocs":         "Go allocations",
+	"go_alloc_bytes":    "Go bytes allocated",
+	"buffer_pages_mean": "resident buffer pages",
+	"buffer_pages_peak": "peak resident buffer pages",
+	"buffer_pages_end":  "resident buffer pages at the end",
+	"page_table_bytes":  "page tables",
+	"ring_bytes":        "ring memory",
+	"socket_bytes_mean": "socket memory",
+	"socket_bytes_peak": "peak socket memory",
+	"rss_peak_bytes":    "peak RSS",
+	"pinned_bytes":      "pinned memory",
+	"dtlb_misses":       "data-TLB misses",
+}
+
+var percentiles = map[string]string{"p50": "median", "p90": "p90", "p99": "p99", "p999": "p99.9"}
+
+// Name is a metric in plain words: "p99 latency", "wasted bytes".
+func Name(metric string) string {
+	if n, ok := names[metric]; ok {
+		return n
+	}
+	if rest, ok := strings.CutPrefix(metric, "latency_"); ok {
+		band, p := "", rest
+		if i := strings.LastIndexByte(rest, '_'); i >= 0 {
+			band, p = " of "+rest[:i]+" messages", rest[i+1:]
+		}
+		if w, ok := percentiles[p]; ok {
+			return w + " latency" + band
+		}
+	}
+	return strings.ReplaceAll(metric, "_", " ")
+}
+
+var per = map[string]string{
+	record.PerMessage: " per message",
+	record.PerWR:      " per WR",
+	record.PerCall:    " per call",
+	record.PerConn:    " per connection",
+	record.PerTrial:   " per trial",
+	record.PerSecond:  " per second",
+}
+
+// Per is the denominator in words, with the space before it: " per message".
+func Per(denominator string) string {
+	if denominator == "" {
+		return ""
+	}
+	if w, ok := per[denominator]; ok {
+		return w
+	}
+	return " per " + denominator
+}
+
+// PerShort is the denominator as a suffix: "/msg".
+func PerShort(denominator string) string {
+	if denominator == "" {
+		return ""
+	}
+	return "/" + denominator
+}

@@ -1,0 +1,132 @@
+// Package scenarios holds the scenario files and their format: one question,
+// one workload, a baseline and the strategies it compares, how to measure, and
+// the claims it decides. It is a leaf: it knows neither the strategies nor the
+// metrics, only where in the file each was named.
+package scenarios
+
+// SchemaName is the value of the `schema:` key of every scenario file.
+const SchemaName = "zcbench/v1"
+
+// Scenario is a parsed file. Sizes are in bytes, times in nanoseconds.
+type Scenario struct {
+	File string // as given, or the embedded name
+	Text string // verbatim
+	// Digest is the sha256, in hex, of Text followed by every cdf file it reads.
+	Digest string
+
+	Name       string
+	Title      string
+	Question   string
+	Kind       string // receive
+	Workload   Workload
+	Strategies []StrategyUse
+	Baseline   CaseRef
+	Measure    Measure
+	Metrics    []string // columns of the table, in order
+	Headline   Headline
+	Claims     []Claim
+	IsSmoke    bool // the smoke overrides are applied
+
+	source *source // positions, for errors
+}
+
+// Workload holds the axes every strategy sees alike. Lists multiply, in the
+// order of the fields.
+type Workload struct {
+	Transport []string
+	Clients   []int
+	Sizes     []Sizes
+	Budget    []int64 // bytes of buffer memory per client
+	Load      []Load
+	Hold      []Hold
+	Assembly  []string // contiguous, vectored
+	Touch     []string // header, payload
+}
+
+// Sizes is a distribution of message sizes in bytes, the header included.
+type Sizes struct {
+	Kind   string  // fixed, uniform, lognormal, bimodal, cdf
+	Bytes  int64   // fixed
+	Min    int64   // uniform; lognormal and cdf: smaller sizes are raised to it, 0: not given, see Floor
+	Max    int64   // uniform; lognormal and cdf: larger sizes are cut to it, 0: not given, see Ceiling
+	Median int64   // lognormal
+	Sigma  float64 // lognormal, of the natural logarithm
+	Small  int64   // bimodal
+	Large  int64   // bimodal
+	Share  float64 // bimodal: of large messages, 0 < Share < 1
+	Points []SizePoint
+	Name   string // optional label given in the file
+}
+
+// SizePoint is one step of a cumulative distribution: the share of messages of
+// at most Bytes. Every message has the size of one of the steps.
+type SizePoint struct {
+	Bytes int64
+	Cum   float64
+}
+
+// Load is how messages are offered: closed with Depth messages of each client
+// outstanding, or open at Fraction of the measured capacity or at RateHz.
+type Load struct {
+	Mode     string // closed, open
+	Depth    int
+	Fraction float64
+	RateHz   float64
+}
+
+// Hold is how long the application keeps a message: a number of messages in
+// its hands at once, or a time. Both zero: released at once.
+type Hold struct {
+	Messages int
+	NS       int64
+}
+
+// StrategyUse names a strategy and the values of its params; lists multiply.
+type StrategyUse struct {
+	Name    string
+	Params  map[string][]string // text as written
+	Command []string            // of strategy exec
+}
+
+// CaseRef names one case: a strategy with the params that pick it out. Its
+// params are text as written.
+type CaseRef struct {
+	Strategy string
+	Params   map[string]string
+}
+
+// Measure says how much is measured.
+type Measure struct {
+	Blocks           int
+	Messages         int // in the window of a timing trial
+	CountingMessages int // in the window of a counting trial
+	VerifyMessages   int
+	CountingTrials   int     // per case
+	Alpha            float64 // family-wise error of the claims
+	TimeoutNS        int64   // of one trial
+}
+
+// Headline names the figures that answer the question.
+type Headline struct {
+	A       CaseRef
+	B       CaseRef
+	Metrics []string
+	Plot    string // residency, latency, effects, pareto
+}
+
+// Claim is a sentence the scenario decides; see the design of claims in record.
+type Claim struct {
+	ID     string
+	Text   string
+	Source string
+	Kind   string // compare, probe, bound
+	Metric string
+	A      CaseRef
+	B      CaseRef
+	At     string  // a point id, or all
+	Stat   string  // ratio, diff
+	Expect string  // less, greater, same
+	By     float64 // a share for ratio; seconds, bytes or a plain number for diff
+	Needs  string  // class: hardware, soft, guest; empty: any
+	Gate   bool
+}

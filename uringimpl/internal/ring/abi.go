@@ -1,0 +1,176 @@
+// Package ring speaks io_uring to the kernel: set-up and mapping, submission
+// and completion with the ordering the kernel expects, and registered buffer
+// rings with incremental consumption. It is pure Go on golang.org/x/sys.
+//
+// Constants and layouts are those of include/uapi/linux/io_uring.h as of Linux
+// 6.18; comments name the release that brought each. Whether the running kernel
+// has a feature is found by trying, never by its version.
+package ring
+
+// Operations.
+const (
+	OpNop  = 0
+	OpRead = 22
+	OpRecv = 27
+)
+
+// SQE flags.
+const (
+	SQEBufferSelect = 1 << 5 // IOSQE_BUFFER_SELECT
+)
+
+// Receive flags, in SQE.Ioprio.
+const (
+	RecvPollFirst = 1 << 0
+	RecvMultishot = 1 << 1 // 6.0
+	RecvBundle    = 1 << 4 // 6.10
+)
+
+// CQE flags. The buffer id is the upper half of the flags when CQEBuffer is set.
+const (
+	CQEBuffer       = 1 << 0
+	CQEMore         = 1 << 1
+	CQESockNonEmpty = 1 << 2
+	CQENotif        = 1 << 3
+	CQEBufMore      = 1 << 4 // 6.12: the buffer is not retired yet
+	CQEBufferShift  = 16
+)
+
+// Setup flags.
+const (
+	SetupCQSize       = 1 << 3
+	SetupClamp        = 1 << 4
+	SetupSubmitAll    = 1 << 7
+	SetupCoopTaskrun  = 1 << 8  // 5.19
+	SetupTaskrunFlag  = 1 << 9  // 5.19
+	SetupSingleIssuer = 1 << 12 // 6.0
+	SetupDeferTaskrun = 1 << 13 // 6.1
+)
+
+// Features reported by setup.
+const (
+	FeatSingleMmap = 1 << 0
+	FeatNoDrop     = 1 << 1
+	FeatExtArg     = 1 << 8
+	FeatBundle     = 1 << 14
+)
+
+// Enter flags.
+const (
+	enterGetEvents = 1 << 0
+	enterExtArg    = 1 << 3
+)
+
+// SQ ring flags, set by the kernel.
+const (
+	sqCQOverflow = 1 << 1
+	sqTaskrun    = 1 << 2
+)
+
+// Register operations and buffer ring flags.
+const (
+	registerPbufRing   = 22
+	unregisterPbufRing = 23
+	registerPbufStatus = 26 // 6.8
+
+	PbufMmap = 1 << 0 // 6.4
+	PbufInc  = 1 << 1 // 6.12: incremental consumption
+)
+
+const (
+	offSQRing = 0
+	offCQRing = 0x8000000
+	offSQEs   = 0x10000000
+)
+
+// SQE is struct io_uring_sqe, 64 bytes.
+type SQE struct {
+	Opcode   uint8
+	Flags    uint8
+	Ioprio   uint16
+	Fd       int32
+	Off      uint64
+	Addr     uint64
+	Len      uint32
+	OpFlags  uint32
+	UserData uint64
+	BufGroup uint16
+	_        uint16
+	_        int32
+	Addr3    uint64
+	_        uint64
+}
+
+// CQE is struct io_uring_cqe, 16 bytes.
+type CQE struct {
+	UserData uint64
+	Res      int32
+	Flags    uint32
+}
+
+// BufferID is the id of the buffer a completion used.
+func (c CQE) BufferID() uint16 { return uint16(c.Flags >> CQEBufferShift) }
+
+// params is struct io_uring_params, 120 bytes.
+type params struct {
+	sqEntries    uint32
+	cqEntries    uint32
+	flags        uint32
+	sqThreadCPU  uint32
+	sqThreadIdle uint32
+	features     uint32
+	wqFd         uint32
+	resv         [3]uint32
+	sqOff        sqOffsets
+	cqOff        cqOffsets
+}
+
+type sqOffsets struct {
+	head, tail, ringMask, ringEntries, flags, dropped, array, resv1 uint32
+	userAddr                                                        uint64
+}
+
+type cqOffsets struct {
+	head, tail, ringMask, ringEntries, overflow, cqes, flags, resv1 uint32
+	userAddr                                                        uint64
+}
+
+// bufReg is struct io_uring_buf_reg, 40 bytes.
+type bufReg struct {
+	ringAddr    uint64
+	ringEntries uint32
+	bgid        uint16
+	flags       uint16
+	minLeft     uint32
+	resv        [5]uint32
+}
+
+// bufStatus is struct io_uring_buf_status, 40 bytes.
+type bufStatus struct {
+	group uint32
+	head  uint32
+	resv  [8]uint32
+}
+
+// buf is struct io_uring_buf, 16 bytes. The ring's tail is the resv member of
+// the first entry.
+type buf struct {
+	addr uint64
+	len  uint32
+	bid  uint16
+	resv uint16
+}
+
+// getEventsArg is struct io_uring_getevents_arg, 24 bytes.
+type getEventsArg struct {
+	sigmask     uint64
+	sigmaskSize uint32
+	minWaitUsec uint32
+	ts          uint64
+}
+
+// timespec is struct __kernel_timespec.
+type timespec struct {
+	sec  int64
+	nsec int64
+}

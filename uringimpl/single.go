@@ -1,0 +1,134 @@
+package uringimpl
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/zcbench/zcbench/harness"
+	"github.com/zcbench/zcbench/uringimpl/internal/ring"
+	"golang.org/x/sys/unix"
+)
+
+// single is the loop of io_uring strategies that name the memory of each
+// receive themselves: one request a client, asked for again after each.
+type single struct {
+	sink     *harness.Sink
+	ring     *ring.Ring
+	fds      []int
+	unarmed  []int32
+	nonEmpty []bool
+	blocking bool
+	count    *harness.Counters
+	// room returns where the next bytes of a client go, or nil to wait; took
+	// delivers the first n bytes of what room returned last.
+	room func(client int) ([]byte, error)
+	took func(client, n int) error
+	// recycled, if set, runs once a wake-up to take back what nobody holds.
+	recycled func()
+}
+
+func openSingle(b *harness.Bench, count *harness.Counters) (*single, error) {
+	r, err := openRing(len(b.FDs))
+	if err != nil {
+		return nil, err
+	}
+	s := &single{
+		sink: b.Sink, ring: r, fds: b.FDs, count: count,
+		unarmed: make([]int32, len(b.FDs)), nonEmpty: make([]bool, len(b.FDs)),
+	}
+	for c := range s.unarmed {
+		s.unarmed[c] = int32(c)
+	}
+	return s, nil
+}
+
+func (s *single) Receive(target uint64) error {
+	for s.sink.More(target) {
+		if s.recycled != nil {
+			s.recycled()
+		}
+		if err := s.arm(); err != nil {
+			return err
+		}
+		if a, _ := s.ring.Completions(); len(a) == 0 || s.ring.Pending() > 0 {
+			s.sink.Gate()
+			if err := s.ring.Enter(1, s.sink.WaitNS(), s.blocking); err != nil {
+				return err
+			}
+		}
+		a, b := s.ring.Completions()
+		err := s.take(a)
+		if err == nil {
+			err = s.take(b)
+		}
+		s.ring.Seen(len(a) + len(b))
+		if err != nil {
+			return err
+		}
+		s.sink.ReleaseDue(s.sink.Now())
+	}
+	return s.sink.Err()
+}
+
+func (s *single) arm() error {
+	kept := s.unarmed[:0]
+	for _, c := range s.unarmed {
+		p, err := s.room(int(c))
+		if err != nil {
+			return err
+		}
+		var e *ring.SQE
+		if p != nil {
+			e = s.ring.Next()
+		}
+		if e == nil {
+			kept = append(kept, c)
+			continue
+		}
+		e.Opcode, e.Fd, e.UserData = ring.OpRecv, int32(s.fds[c]), uint64(c)
+		e.Addr, e.Len = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(p)))), uint32(len(p))
+		if !s.nonEmpty[c] {
+			e.Ioprio = ring.RecvPollFirst
+		}
+	}
+	s.unarmed = kept
+	return nil
+}
+
+func (s *single) take(cqes []ring.CQE) error {
+	s.count.CQEs += uint64(len(cqes))
+	for i := range cqes {
+		c := cqes[i]
+		client := int(c.UserData)
+		s.unarmed = append(s.unarmed, int32(client))
+		s.nonEmpty[client] = c.Flags&ring.CQESockNonEmpty != 0
+		switch {
+		case c.Res > 0:
+			if err := s.took(client, int(c.Res)); err != nil {
+				return err
+			}
+		case c.Res == 0:
+			s.sink.Gone(client, nil)
+		default:
+			s.sink.Gone(client, unix.Errno(-c.Res))
+		}
+	}
+	return nil
+}
+
+func (s *single) Counters() harness.Counters {
+	c := *s.count
+	c.Enters, c.SQEs = s.ring.Enters, s.ring.Submitted
+	c.Syscalls += s.ring.Enters
+	return c
+}
+
+func (s *single) Notes() []string { return []string{"io_uring " + s.ring.Mode()} }
+
+func (s *single) close(mem []byte) error {
+	err := s.ring.Close()
+	if mem != nil {
+		err = errors.Join(err, unix.Munmap(mem))
+	}
+	return err
+}

@@ -1,0 +1,17 @@
+// Package uringimpl holds the receive strategies: how bytes get from a socket
+// into memory the application may look at, and how that memory comes back. Most
+// speak io_uring; epoll-read is the familiar yardstick outside it.
+package uringimpl
+
+import "github.com/zcbench/zcbench/harness"
+
+// Strategies lists every strategy of this package, one line each.
+func Strategies() []harness.Strategy {
+	return []harness.Strategy{
+		ringFixed,
+		ringInc,
+		slot,
+		heap,
+		epollRead,
+	}
+}
