@@ -107,17 +107,25 @@ func (p *Plan) addCase(s Strategy, label string, values Values, ref scenarios.Ca
 	for i, pt := range p.Points {
 		for _, b := range builds {
 			c := Case{CaseInfo: record.CaseInfo{
-				ID: label + "@" + pt.ID, Label: label, Strategy: s.Name, Params: map[string]string{}, Point: pt.ID, Build: b,
+				ID: caseID(label, b, pt.ID), Label: label, Strategy: s.Name, Params: map[string]string{}, Point: pt.ID, Build: b,
 			}, Values: values, point: i}
 			for k := range ref.Params {
 				c.Params[k] = values[k]
 			}
-			if b != "" {
-				c.ID = label + "[" + b + "]@" + pt.ID
-			}
 			p.Cases = append(p.Cases, c)
 		}
 	}
+}
+
+// caseID is strategy{k=v,..}[build]@k=v,.. with the parts there are.
+func caseID(label, build, point string) string {
+	if build != "" {
+		label += "[" + build + "]"
+	}
+	if point != "" {
+		label += "@" + point
+	}
+	return label
 }
 
 // filter keeps the cases whose id matches a glob, and the baseline.
@@ -179,7 +187,7 @@ func (p *Plan) addRound(o PlanOptions, purpose record.Purpose, block, repeat, me
 	}
 	if purpose == record.Timing {
 		for i, pt := range p.Points {
-			null := record.CaseInfo{ID: Null.Name + "@" + pt.ID, Label: Null.Name, Strategy: Null.Name, Point: pt.ID}
+			null := record.CaseInfo{ID: caseID(Null.Name, "", pt.ID), Label: Null.Name, Strategy: Null.Name, Point: pt.ID}
 			round = append(round, p.trial(null, nil, i, o, record.Floor, block, 0, messages))
 		}
 	}

@@ -12,38 +12,38 @@ import (
 
 // axis is one value of one workload axis.
 type axis struct {
-	key     string
-	label   string
-	apply   func(w *record.Workload)
-	unusual bool // named in the id only when it is not what is taken for granted
-	varies  bool
+	key    string
+	label  string
+	apply  func(w *record.Workload)
+	varies bool
 }
 
-func axisOf[T any](key string, values []T, label func(T) string, usual string, apply func(*record.Workload, T)) []axis {
+func axisOf[T any](key string, values []T, label func(T) string, apply func(*record.Workload, T)) []axis {
 	out := make([]axis, len(values))
 	for i, v := range values {
-		l := label(v)
-		out[i] = axis{key, l, func(w *record.Workload) { apply(w, v) }, usual == "" || l != usual, len(values) > 1}
+		out[i] = axis{key, label(v), func(w *record.Workload) { apply(w, v) }, len(values) > 1}
 	}
 	return out
 }
 
 func text(s string) string { return s }
 
-// points multiplies the workload axes of a scenario out.
+// points multiplies the workload axes of a scenario out. A point's id names the
+// axes that vary; where none does it is empty, and so is the part behind the @
+// of a case's id.
 func points(sc *scenarios.Scenario) []record.PointInfo {
 	w := sc.Workload
 	axes := [][]axis{
-		axisOf("transport", w.Transport, text, "tcp", func(w *record.Workload, v string) { w.Transport = v }),
-		axisOf("clients", w.Clients, strconv.Itoa, "", func(w *record.Workload, v int) { w.Clients = v }),
-		axisOf("sizes", w.Sizes, scenarios.Sizes.Label, "", func(w *record.Workload, v scenarios.Sizes) { w.Sizes = sizes(v) }),
-		axisOf("budget", w.Budget, scenarios.FormatBytes, "", func(w *record.Workload, v int64) { w.BudgetBytes = v }),
-		axisOf("load", w.Load, scenarios.Load.Label, "", func(w *record.Workload, v scenarios.Load) {
+		axisOf("transport", w.Transport, text, func(w *record.Workload, v string) { w.Transport = v }),
+		axisOf("clients", w.Clients, strconv.Itoa, func(w *record.Workload, v int) { w.Clients = v }),
+		axisOf("sizes", w.Sizes, scenarios.Sizes.Label, func(w *record.Workload, v scenarios.Sizes) { w.Sizes = sizes(v) }),
+		axisOf("budget", w.Budget, scenarios.FormatBytes, func(w *record.Workload, v int64) { w.BudgetBytes = v }),
+		axisOf("load", w.Load, scenarios.Load.Label, func(w *record.Workload, v scenarios.Load) {
 			w.Load = record.Load{Mode: v.Mode, Depth: v.Depth, Fraction: v.Fraction, RateHz: v.RateHz}
 		}),
-		axisOf("hold", w.Hold, scenarios.Hold.Label, "0", func(w *record.Workload, v scenarios.Hold) { w.HoldMessages, w.HoldNS = v.Messages, v.NS }),
-		axisOf("assembly", w.Assembly, text, "contiguous", func(w *record.Workload, v string) { w.Assembly = v }),
-		axisOf("touch", w.Touch, text, "header", func(w *record.Workload, v string) { w.Touch = v }),
+		axisOf("hold", w.Hold, scenarios.Hold.Label, func(w *record.Workload, v scenarios.Hold) { w.HoldMessages, w.HoldNS = v.Messages, v.NS }),
+		axisOf("assembly", w.Assembly, text, func(w *record.Workload, v string) { w.Assembly = v }),
+		axisOf("touch", w.Touch, text, func(w *record.Workload, v string) { w.Touch = v }),
 	}
 	var out []record.PointInfo
 	multiply(axes, nil, func(picked []axis) { out = append(out, point(sc.Kind, picked)) })
@@ -62,17 +62,13 @@ func multiply(axes [][]axis, picked []axis, each func([]axis)) {
 
 func point(kind string, picked []axis) record.PointInfo {
 	p := record.PointInfo{Values: map[string]string{}, Workload: record.Workload{Kind: kind}}
-	id := map[string]string{}
 	for _, a := range picked {
 		a.apply(&p.Workload)
 		if a.varies {
 			p.Values[a.key] = a.label
 		}
-		if a.varies || a.unusual {
-			id[a.key] = a.label
-		}
 	}
-	p.ID = pairs(id)
+	p.ID = pairs(p.Values)
 	return p
 }
 

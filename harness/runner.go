@@ -66,14 +66,10 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 	if err := s.skip(); err != nil {
 		return s.sum, err
 	}
-	finished := map[string]record.TrialLine{}
-	for _, l := range r.Finished {
-		if l.Record.Status == record.OK && l.Invalid == "" {
-			finished[l.Trial.ID] = l
-		}
-	}
+	finished, attempts := finishedTrials(r.Finished)
 	for _, t := range r.Plan.Trials {
-		if s.skipped[t.Strategy] {
+		t, ok := s.possible(t)
+		if !ok {
 			s.done++
 			continue
 		}
@@ -85,12 +81,44 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 		if ctx.Err() != nil {
 			break
 		}
-		if err := s.trial(ctx, t); err != nil {
+		if err := s.trial(ctx, t, attempts[t.ID]); err != nil {
 			return s.sum, err
 		}
 	}
 	s.sum.Interrupted = ctx.Err() != nil
 	return s.sum, s.tellBroken()
+}
+
+// finishedTrials sorts the lines of an interrupted run: the trials that need not
+// be run again, failed ones among them, and how many attempts the others had.
+func finishedTrials(lines []record.TrialLine) (finished map[string]record.TrialLine, attempts map[string]int) {
+	finished, attempts = map[string]record.TrialLine{}, map[string]int{}
+	for _, l := range lines {
+		if l.Invalid == "" || l.Trial.Attempt >= maxReruns {
+			finished[l.Trial.ID] = l
+		}
+		attempts[l.Trial.ID] = l.Trial.Attempt + 1
+	}
+	return finished, attempts
+}
+
+// possible says whether a trial can be run here. The capacity of a point is
+// measured with the first case that can, where the baseline cannot.
+func (s *run) possible(t record.Trial) (record.Trial, bool) {
+	if !s.skipped[t.Strategy] {
+		return t, true
+	}
+	if t.Purpose != record.Capacity {
+		return t, false
+	}
+	for _, c := range s.Plan.Cases {
+		if c.Point == t.Point && !s.skipped[c.Strategy] {
+			t.Case, t.Strategy, t.Params, t.Build = c.ID, c.Strategy, c.Values, c.Build
+			t.ID = trialID(c.ID, t.Purpose, t.Block, t.Repeat)
+			return t, true
+		}
+	}
+	return t, false
 }
 
 // skip writes down the cases that cannot be measured here.
@@ -121,13 +149,13 @@ func (s *run) skip() error {
 
 // trial runs one trial, again if its generator was the limit, and writes every
 // attempt down.
-func (s *run) trial(ctx context.Context, t record.Trial) error {
+func (s *run) trial(ctx context.Context, t record.Trial, attempt int) error {
 	if _, ok := s.broken[t.Case]; ok && t.Purpose != record.Verify {
 		s.sum.NotRun++
 		s.done++
 		return nil
 	}
-	for attempt := 0; ; attempt++ {
+	for ; ; attempt++ {
 		t.Attempt = attempt
 		line := s.attempt(ctx, t)
 		if ctx.Err() != nil && line.Record.Status != record.OK {
@@ -169,7 +197,7 @@ func (s *run) rated(t record.Trial) (record.Trial, error) {
 	w := &t.Workload
 	if w.Load.Fraction > 0 && w.Load.RateHz == 0 {
 		c, ok := s.capacity[t.Point]
-		if !ok && t.Purpose != record.Counting {
+		if !ok && t.Purpose != record.Counting && t.Purpose != record.Floor {
 			return t, fmt.Errorf("trial %s has no rate: the capacity of its point was not measured", t.ID)
 		}
 		w.Load.RateHz = w.Load.Fraction * c

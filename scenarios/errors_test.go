@@ -110,7 +110,7 @@ func TestKeyFaults(t *testing.T) {
 		{"title: A demonstration\n", "", 1, 1, "the scenario lacks: title", ""},
 		{"  budget: 256KiB\n", "", 6, 1, "workload lacks: budget", ""},
 		{"median: 2KiB, ", "", 9, 11, "workload.sizes.lognormal lacks: median", ""},
-		{"by: 10%, ", "", 25, 5, `missing key "by": a compare claim needs it`, ""},
+		{"by: 10%, ", "", 25, 5, "a compare claim lacks: by", ""},
 		{"id: one, ", "", 25, 5, "claims[0] lacks: id", ""},
 		{"  - name: ring-inc\n", "  - params: {a: 1}\n", 18, 5, "strategies[1] lacks: name", ""},
 		{"{chunk: 4KiB}", "{Chunk: 4KiB}", 20, 39, "not a valid param name", ""},

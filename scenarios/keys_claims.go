@@ -84,7 +84,7 @@ func (c *draft) complete() (at string, err error) {
 	for _, r := range rules {
 		needed := c.Kind == "compare" && r.compare || c.Kind == "bound" && r.bound
 		if needed && !r.given {
-			return "", badf("missing key %q: a %s claim needs it", r.key, c.Kind)
+			return "", badf("a %s claim lacks: %s", c.Kind, r.key)
 		}
 		if !needed && r.given {
 			return r.key, badf("a %s claim takes no %s", c.Kind, r.key)

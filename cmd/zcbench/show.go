@@ -2,52 +2,144 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/report/analyze"
 	"github.com/zcbench/zcbench/report/render"
+	"golang.org/x/term"
 )
 
+// show writes the reports of finished runs beside their results and prints the
+// table. worst is the first error of the runs; what was measured is shown all
+// the same.
 func show(cmd *cobra.Command, results []*record.Result, worst error) error {
-	for _, r := range results {
-		rep, err := analyze.Analyze(r)
-		if err != nil {
-			return err
-		}
-		sc := rep.Scenarios[0]
-		fmt.Println(sc.Headline)
-		for _, c := range sc.Points[0].Cases {
-			fmt.Printf("%-28s", c.Name)
-			for _, m := range sc.Columns {
-				cell := c.Cells[m]
-				fmt.Printf(" %s=%.4g", m, cell.Median)
-				if cell.Effect != nil {
-					fmt.Printf("(%.3g %.3g-%.3g)", cell.Effect.Estimate, cell.Effect.Lo, cell.Effect.Hi)
-				}
-			}
-			fmt.Println(c.Marks)
-		}
-		for _, c := range sc.Claims {
-			fmt.Printf("%+v\n", c)
-		}
-		for _, w := range sc.Warnings {
-			fmt.Println(w)
-		}
-		dir := filepath.Dir(r.Path)
-		if _, err := render.WritePNGs(dir, rep); err != nil {
-			return err
-		}
-		f, err := os.Create(filepath.Join(dir, "report.html"))
-		if err != nil {
-			return err
-		}
-		if err := render.HTML(f, rep, render.HTMLOptions{}); err != nil {
-			return err
-		}
-		f.Close()
+	if len(results) == 0 {
+		return worst
 	}
-	return worst
+	for _, r := range results {
+		if err := writeBeside(r); err != nil {
+			return firstOf(worst, err)
+		}
+	}
+	rep, err := analyze.Analyze(results...)
+	if err != nil {
+		return firstOf(worst, err)
+	}
+	if err := render.Table(cmd.OutOrStdout(), rep, terminal(cmd.OutOrStdout())); err != nil {
+		return firstOf(worst, err)
+	}
+	if !quiet(cmd) {
+		for _, r := range results {
+			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(filepath.Dir(r.Path), "report.html"))
+		}
+	}
+	return firstOf(worst, verdictError(rep))
+}
+
+func firstOf(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// verdictError fails a report whose results contradict themselves, or refute a
+// claim that gates.
+func verdictError(rep *analyze.Report) error {
+	if bad := rep.Errors(); len(bad) > 0 {
+		return fail(exitFailed, "%s", bad[0].Text)
+	}
+	if gates := rep.Gates(); len(gates) > 0 {
+		var ids []string
+		for _, g := range gates {
+			ids = append(ids, g.Claim.ID)
+		}
+		return fail(exitGate, "refuted: %s", strings.Join(ids, ", "))
+	}
+	return nil
+}
+
+// writeBeside renders one result into its own directory.
+func writeBeside(r *record.Result) error {
+	rep, err := analyze.Analyze(r)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(r.Path)
+	if _, err := render.WritePNGs(dir, rep); err != nil {
+		return err
+	}
+	if _, err := render.WriteSVGs(dir, rep); err != nil {
+		return err
+	}
+	if err := writeTo(filepath.Join(dir, "report.html"), nil, func(w io.Writer) error {
+		return render.HTML(w, rep, render.HTMLOptions{})
+	}); err != nil {
+		return err
+	}
+	return writeTo(filepath.Join(dir, "summary.md"), nil, func(w io.Writer) error {
+		return render.Markdown(w, rep, render.Options{})
+	})
+}
+
+// writeTo writes to a file, or to stdout for -. The file appears whole or not
+// at all.
+func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(stdout)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".zcbench-*")
+	if err != nil {
+		return fail(exitFailed, "write %s: %w", path, err)
+	}
+	defer os.Remove(f.Name())
+	err = write(f)
+	if e := f.Chmod(0o644); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fail(exitFailed, "write %s: %w", path, err)
+	}
+	return nil
+}
+
+// terminal says how to lay a table out on w.
+func terminal(w io.Writer) render.Options {
+	o := render.Options{Width: 120, ASCII: !utf8Locale()}
+	f, ok := w.(*os.File)
+	tty := ok && term.IsTerminal(int(f.Fd()))
+	if tty {
+		if cols, _, err := term.GetSize(int(f.Fd())); err == nil && cols > 0 {
+			o.Width = cols
+		}
+		_, plain := os.LookupEnv("NO_COLOR")
+		o.Color = !plain && os.Getenv("TERM") != "dumb"
+	}
+	if cols, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && cols > 0 && !tty {
+		o.Width = cols
+	}
+	return o
+}
+
+// utf8Locale reports whether the locale asks for UTF-8; it never changes numbers.
+func utf8Locale() bool {
+	for _, k := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := os.Getenv(k); v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
 }

@@ -85,13 +85,17 @@ func sampledEffect(ps []pair, stat string, alpha float64) *Effect {
 	if h.HasInterval {
 		e.HasInterval, e.Lo, e.Hi, e.Level = true, back(h.Lo), back(h.Hi), h.Level
 	}
+	finite := !math.IsInf(e.Estimate+e.Lo+e.Hi, 0) && !math.IsNaN(e.Estimate)
 	for i, p := range ps {
-		e.Pairs = append(e.Pairs, Sample{p.block, p.repeat, back(x[i])})
-	}
-	for _, v := range []float64{e.Estimate, e.Lo, e.Hi} {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil // values near the largest float: nothing sayable
+		v := x[i]
+		if e.Stat == Ratio {
+			v = p.a / p.b
 		}
+		finite = finite && !math.IsInf(v, 0) && !math.IsNaN(v)
+		e.Pairs = append(e.Pairs, Sample{p.block, p.repeat, v})
+	}
+	if !finite {
+		return nil // values near the largest float: nothing sayable
 	}
 	return e
 }

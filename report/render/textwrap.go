@@ -40,7 +40,8 @@ func wrapText(s string, width int) []string {
 }
 
 // cutText is the longest head of s that fits width columns, at least one rune.
-// It ends after a brace, comma or similar in its second half if there is one.
+// In its second half it prefers to end before an opening bracket or after a
+// joint of a name.
 func cutText(s string, width int) string {
 	used, end, nice := 0, 0, 0
 	for i, r := range s {
@@ -48,11 +49,17 @@ func cutText(s string, width int) string {
 		if used+w > width && end > 0 {
 			break
 		}
+		if strings.ContainsRune("{([", r) && used*2 >= width {
+			nice = i
+		}
 		used += w
 		end = i + len(string(r))
-		if strings.ContainsRune("{}()[],;:@/=-_.", r) && used*2 > width {
+		if strings.ContainsRune("})],;:@/=-_.", r) && used*2 > width {
 			nice = end
 		}
+	}
+	if end < len(s) && strings.ContainsRune("{([", rune(s[end])) {
+		return s[:end]
 	}
 	if nice > 0 && end < len(s) {
 		return s[:nice]
