@@ -45,17 +45,17 @@ type sampler struct {
 	noSocket string
 }
 
-// goHeap is where Go keeps its heap on linux/amd64 and arm64: from 0xc000000000
-// on. Address space that is not mapped costs nothing to look at.
-var goHeap = residency.Region{Name: "go heap", Addr: 0xc000000000, Len: 8 << 30}
-
 // newSampler prepares to take a sample every so many of total messages, those of
 // the warm-up included, for the time line.
 func newSampler(m Memory, assembly residency.Region, fds []int, baseline int64, every, total int) (*sampler, error) {
 	s := &sampler{fds: fds, base: baseline, every: uint64(every)}
 	s.regions = append([]residency.Region{assembly}, m.Buffers...)
 	if m.GoHeap {
-		s.regions = append(s.regions, goHeap)
+		heap, err := goHeap()
+		if err != nil {
+			return nil, err
+		}
+		s.regions = append(s.regions, heap)
 	}
 	n := total/every + 2
 	for _, series := range []*record.Series{&s.pagesAt, &s.socketAt} {
@@ -123,16 +123,6 @@ func over(series record.Series, warmup int64, reason string) levels {
 func (s *sampler) Close() {
 	s.pages.Close()
 	s.status.Close()
-}
-
-// goHeapPages counts the resident pages of the Go heap now.
-func goHeapPages() (int64, error) {
-	s, err := residency.NewSampler([]residency.Region{goHeap})
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	return s.Pages()
 }
 
 // resetPeak starts the process's peak again; where the kernel refuses, the peak

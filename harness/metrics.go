@@ -12,6 +12,9 @@ import (
 type row struct {
 	record.Metric
 	from func(o *Outcome) (record.Value, string)
+	// sent is set instead for figures of the load generator, which the child
+	// does not know.
+	sent func(g *record.Generator) record.Value
 }
 
 // Metrics lists the descriptors of all metrics, in the order they are shown.
@@ -38,7 +41,7 @@ func fill(rec *record.Record, o *Outcome) {
 	rec.Metrics = map[string]record.Value{}
 	rec.Unavailable = map[string]string{}
 	for _, r := range table {
-		if !r.yields(o.Trial.Purpose) {
+		if r.from == nil || !r.yields(o.Trial.Purpose) {
 			continue
 		}
 		v, reason := r.from(o)
@@ -47,6 +50,18 @@ func fill(rec *record.Record, o *Outcome) {
 			continue
 		}
 		rec.Metrics[r.Name] = v
+	}
+}
+
+// fillSent adds the generator's figures to the record of its trial.
+func fillSent(rec *record.Record, p record.Purpose, g *record.Generator) {
+	if g == nil || g.Messages == 0 || rec.Metrics == nil {
+		return
+	}
+	for _, r := range table {
+		if r.sent != nil && r.yields(p) {
+			rec.Metrics[r.Name] = r.sent(g)
+		}
 	}
 }
 
@@ -123,11 +138,17 @@ func perf(name string) func(*Outcome) (record.Value, string) {
 }
 
 func timed(name, unit, per, group string, better record.Better, help string, from func(*Outcome) (record.Value, string)) row {
-	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: better, Kind: record.Sampled, Purpose: record.Timing, Group: group, Help: help}, from}
+	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: better, Kind: record.Sampled, Purpose: record.Timing, Group: group, Help: help}, from, nil}
+}
+
+func sent(name, unit, per, help string, of func(g *record.Generator) record.Value) row {
+	r := timed(name, unit, per, "load", "", help, nil)
+	r.sent = of
+	return r
 }
 
 func counted(name, unit, per, group, help string, from func(*Outcome) (record.Value, string)) row {
-	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: lower, Kind: record.Exact, Purpose: record.Counting, Group: group, Help: help}, from}
+	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: lower, Kind: record.Exact, Purpose: record.Counting, Group: group, Help: help}, from, nil}
 }
 
 func latencyRow(name string, band int, p float64, of string) row {
@@ -136,6 +157,17 @@ func latencyRow(name string, band int, p float64, of string) row {
 	r.Kind = record.Histogram
 	return r
 }
+
+// loaded is a memory figure of the verify trial, which runs under the scenario's
+// own load and is not timed.
+func loaded(name, unit, help string, of func(m *memoryLevels) levels, pick func(l levels) (int64, int64, string)) row {
+	r := varying(counted(name, unit, "", "memory", help, level(func(m *memoryLevels) (int64, int64, string) { return pick(of(m)) })))
+	r.Purpose = record.Verify
+	return r
+}
+
+func mean(l levels) (int64, int64, string) { return l.sum, l.n, l.reason }
+func peak(l levels) (int64, int64, string) { return l.max, 1, l.reason }
 
 // varying marks a figure that no two trials need agree on.
 func varying(r row) row {
@@ -168,6 +200,16 @@ var table = []row{
 		func(o *Outcome) (record.Value, string) {
 			return record.Level(float64(o.CPUNS) / 1e9 / float64(o.Messages)), ""
 		}),
+	sent("generator_cpu_per_msg", record.UnitSeconds, record.PerMessage, "CPU time of the load generator's thread, spinning included, over messages",
+		func(g *record.Generator) record.Value {
+			return record.Level(float64(g.CPUNS) / 1e9 / float64(g.Messages))
+		}),
+	sent("send_late_p99", record.UnitSeconds, "", "how late the generator itself was with a message, 99 percentile: part of every latency",
+		func(g *record.Generator) record.Value { return record.Level(float64(g.LateP99NS) / 1e9) }),
+	sent("blocked_sends", record.UnitOne, record.PerMessage, "messages that met a full socket, over messages",
+		func(g *record.Generator) record.Value {
+			return record.Level(float64(g.BlockedSends) / float64(g.Messages))
+		}),
 	counted("syscalls", record.UnitOne, record.PerMessage, "calls", "system calls of the receive path", perMsg(func(o *Outcome) uint64 { return o.Count.Syscalls })),
 	counted("enters", record.UnitOne, record.PerMessage, "calls", "io_uring_enter calls", perMsg(func(o *Outcome) uint64 { return o.Count.Enters })),
 	counted("sqes", record.UnitOne, record.PerMessage, "calls", "requests submitted", perMsg(func(o *Outcome) uint64 { return o.Count.SQEs })),
@@ -185,9 +227,9 @@ var table = []row{
 		perMsg(func(o *Outcome) uint64 { return o.Count.Wasted })),
 	counted("minor_faults", record.UnitOne, record.PerMessage, "memory", "minor page faults of the measured thread", perMsg(func(o *Outcome) uint64 { return uint64(o.Faults) })),
 	counted("buffer_pages_mean", record.UnitPages, "", "memory", "resident pages of buffers and assembly memory of all clients, mean of the samples in the window",
-		level(func(m *memoryLevels) (int64, int64, string) { return m.pages.sum, m.pages.n, m.pages.reason })),
+		level(func(m *memoryLevels) (int64, int64, string) { return mean(m.pages) })),
 	counted("buffer_pages_peak", record.UnitPages, "", "memory", "the largest such sample",
-		level(func(m *memoryLevels) (int64, int64, string) { return m.pages.max, 1, m.pages.reason })),
+		level(func(m *memoryLevels) (int64, int64, string) { return peak(m.pages) })),
 	counted("buffer_pages_end", record.UnitPages, "", "memory", "such pages at the end of the window",
 		level(func(m *memoryLevels) (int64, int64, string) { return m.pages.last, 1, m.pages.reason })),
 	counted("lazyfree_bytes", record.UnitBytes, "", "memory", "bytes of buffers marked by MADV_FREE and still resident, at the end",
@@ -195,10 +237,11 @@ var table = []row{
 	varying(counted("page_table_bytes", record.UnitBytes, "", "memory", "page tables of the process (VmPTE), at the end; depends on where its mappings happen to lie",
 		level(func(m *memoryLevels) (int64, int64, string) { return m.end.PTE, 1, m.noStatus }))),
 	counted("ring_bytes", record.UnitBytes, "", "memory", "rings shared with the kernel, whole pages", level(func(m *memoryLevels) (int64, int64, string) { return m.ring, 1, "" })),
-	counted("socket_bytes_mean", record.UnitBytes, "", "memory", "kernel memory of received data waiting in the sockets, mean of the samples",
-		level(func(m *memoryLevels) (int64, int64, string) { return m.sockets.sum, m.sockets.n, m.sockets.reason })),
-	counted("socket_bytes_peak", record.UnitBytes, "", "memory", "the largest such sample",
-		level(func(m *memoryLevels) (int64, int64, string) { return m.sockets.max, 1, m.sockets.reason })),
+	loaded("loaded_pages_mean", record.UnitPages, "buffer_pages_mean under the scenario's own load, from the verify trial", func(m *memoryLevels) levels { return m.pages }, mean),
+	loaded("loaded_pages_peak", record.UnitPages, "the largest such sample", func(m *memoryLevels) levels { return m.pages }, peak),
+	loaded("socket_bytes_mean", record.UnitBytes, "kernel memory of received data waiting in the sockets under the scenario's own load, mean of the verify trial's samples",
+		func(m *memoryLevels) levels { return m.sockets }, mean),
+	loaded("socket_bytes_peak", record.UnitBytes, "the largest such sample", func(m *memoryLevels) levels { return m.sockets }, peak),
 	varying(counted("rss_peak_bytes", record.UnitBytes, "", "memory", "peak resident memory of the whole process in the window, the harness included",
 		level(func(m *memoryLevels) (int64, int64, string) { return m.end.HWM, 1, m.noStatus }))),
 	counted("pinned_bytes", record.UnitBytes, "", "memory", "memory the kernel pins for rings and registered buffers",

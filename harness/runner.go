@@ -225,6 +225,7 @@ func judge(l *record.TrialLine) {
 	if g == nil {
 		return
 	}
+	fillSent(&l.Record, t.Purpose, g)
 	switch g.Limited {
 	case load.LimitedGenerator:
 		if t.Purpose == record.Timing {

@@ -71,7 +71,7 @@ func runTrial(t record.Trial, reg Registry, prog *load.Progress, rec *record.Rec
 	defer b.Sink.close()
 	b.Sink.tamper = sabotage
 	m := measurement{bench: b, clk: clk, prog: prog, rec: rec}
-	if t.Purpose == record.Counting && s.Allocates {
+	if samplesMemory(t.Purpose) && s.Allocates {
 		debug.FreeOSMemory()
 		if m.heapPages, err = goHeapPages(); err != nil {
 			return fmt.Errorf("count the Go heap's pages: %w", err)
@@ -113,8 +113,8 @@ type measurement struct {
 func (m *measurement) run(r Receiver) error {
 	t, sink := m.bench.Trial, m.bench.Sink
 	total := uint64(t.Warmup + t.Messages)
-	if t.Purpose == record.Counting {
-		if err := m.prepareCounting(r, int(total)); err != nil {
+	if samplesMemory(t.Purpose) {
+		if err := m.prepareSampling(r, int(total)); err != nil {
 			return err
 		}
 		defer m.sampler.Close()
@@ -143,7 +143,11 @@ func (m *measurement) run(r Receiver) error {
 	return nil
 }
 
-func (m *measurement) prepareCounting(r Receiver, total int) error {
+// samplesMemory reports whether trials of a purpose sample memory: those that
+// are not timed.
+func samplesMemory(p record.Purpose) bool { return p == record.Counting || p == record.Verify }
+
+func (m *measurement) prepareSampling(r Receiver, total int) error {
 	t, sink := m.bench.Trial, m.bench.Sink
 	every := max(1, t.Messages/samplesPerWindow)
 	var err error
@@ -151,7 +155,9 @@ func (m *measurement) prepareCounting(r Receiver, total int) error {
 	if err != nil {
 		return err
 	}
-	m.perf = openPerf()
+	if t.Purpose == record.Counting {
+		m.perf = openPerf()
+	}
 	sink.sampled = uint64(every)
 	sink.sample = func(messages uint64) uint64 {
 		m.perf.pause()
@@ -185,11 +191,13 @@ func (m *measurement) conclude(r Receiver, before, after snapshot) {
 	}
 	if m.sampler != nil {
 		o.Memory = m.sampler.summary(r.Memory(), rec.WarmupEnd)
-		o.Perf, o.NoPerf = m.perf.read()
+		if m.perf != nil {
+			o.Perf, o.NoPerf = m.perf.read()
+			rec.Notes = append(rec.Notes, m.perf.notes()...)
+		}
 		rec.Series = append(rec.Series, m.sampler.pagesAt, m.sampler.socketAt)
 		rec.Notes = append(rec.Notes, fmt.Sprintf("residency by %s, %.1f us a sample", m.sampler.pages.Source(), float64(m.sampler.pages.CostNS())/1e3))
 		rec.Notes = append(rec.Notes, m.sampler.pages.Notes()...)
-		rec.Notes = append(rec.Notes, m.perf.notes()...)
 	}
 	fill(rec, o)
 }

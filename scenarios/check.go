@@ -1,29 +1,15 @@
 package scenarios
 
-import "fmt"
-
 // maxCases bounds what the lists of a scenario multiply to.
 const maxCases = 10_000
 
-// check refuses what every key by itself allows but the whole does not.
+// check refuses what every key by itself allows but the whole does not. Whether
+// the cases that the baseline, the headline and the claims refer to are there is
+// for those to check who know the strategies: a misspelt strategy must be told
+// where it is, not where it is referred to.
 func (d *decoder) check(s *Scenario) {
 	d.checkBudget(s.Workload)
 	d.checkCases(s)
-	names := strategyNames(s)
-	d.checkRef("baseline", s.Baseline, names)
-	if s.Headline.A.Strategy != "" {
-		d.checkRef("headline.a", s.Headline.A, names)
-		d.checkRef("headline.b", s.Headline.B, names)
-	}
-	for i, c := range s.Claims {
-		at := index("claims", i)
-		if c.A.Strategy != "" {
-			d.checkRef(at+".a", c.A, names)
-		}
-		if c.B.Strategy != "" {
-			d.checkRef(at+".b", c.B, names)
-		}
-	}
 }
 
 // checkBudget refuses sizes that no strategy could hold in its budget.
@@ -72,23 +58,4 @@ func product(factors ...int) int {
 		n = min(n*f, maxCases+1)
 	}
 	return n
-}
-
-func strategyNames(s *Scenario) []string {
-	var names []string
-	for _, use := range s.Strategies {
-		names = append(names, use.Name)
-	}
-	return names
-}
-
-// checkRef refuses a case of a strategy that the scenario does not list.
-func (d *decoder) checkRef(path string, c CaseRef, names []string) {
-	for _, n := range names {
-		if n == c.Strategy {
-			return
-		}
-	}
-	at := path + ".name"
-	d.failValue(at, &badValue{fmt.Sprintf("%s is not among the strategies of this scenario", quote(c.Strategy)), Nearest(c.Strategy, names)})
 }

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -204,9 +205,6 @@ func TestMeaningFaults(t *testing.T) {
 		{sizes, "{bimodal: {small: 64, large: 65, share: 0}}", 9, 50, "use fixed", ""},
 		{"max: 64KiB", "max: 1KiB", 9, 31, "2KiB is not from min to max", ""},
 		{", max: 64KiB", "", 9, 3, "up to 16MiB do not fit the budget", ""},
-		{"baseline: {name: ring-fixed", "baseline: {name: ring-fixd", 20, 18, "not among the strategies", "ring-fixed"},
-		{"headline: {a: {name: ring-inc}", "headline: {a: {name: inc}", 23, 22, "not among the strategies", ""},
-		{"a: {name: ring-inc}, b: {name: ring-fixed}", "a: {name: ring-inc}, b: {name: slot}", 25, 114, "not among", ""},
 		{"b: {name: ring-fixed}", "b: {name: ring-inc}", 25, 104, "the same case, ring-inc", ""},
 		{"  - name: ring-inc\n", "  - name: ring-inc\n  - {name: ring-fixed, params: {chunk: 4KiB}}\n", 19, 5, "listed twice, first at strategies[0]", ""},
 		{"  - name: ring-inc\n", "  - name: exec\n", 18, 11, "needs a command", ""},
@@ -221,4 +219,20 @@ func TestMeaningFaults(t *testing.T) {
 		{"blocks: 2,", "blocks: 0,", 27, 21, "smoke.measure.blocks: 0 is not", ""},
 		{"{clients: 4}", "{budget: 32KiB}", 9, 3, "do not fit the budget of 32KiB", ""},
 	})
+}
+
+func TestTooManyCases(t *testing.T) {
+	var list strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&list, "%d, ", i+1)
+	}
+	text := edited(t, "clients: [1, 16]", "clients: ["+list.String()+"]")
+	if _, err := Parse("demo.yaml", []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	text = strings.Replace(text, "hold: 0", "hold: ["+list.String()+"]", 1)
+	e := mustFault(t, text)
+	if e.Line != 6 || e.Col != 1 || !strings.Contains(e.Msg, "more than 10000 cases") {
+		t.Errorf("%d:%d %s", e.Line, e.Col, e.Msg)
+	}
 }

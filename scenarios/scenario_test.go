@@ -58,7 +58,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	s := mustParse(t, withValue("metrics", "[m]"))
-	if got := fmt.Sprintf("%+v", s.Measure); got != fmt.Sprintf("%+v", defaultMeasure()) {
+	if got := fmt.Sprint(s.Measure); got != "{10 20000 4000 2000 3 0.05 30000000000}" {
 		t.Error(got)
 	}
 	if got := fmt.Sprint(s.Workload.Transport, s.Workload.Hold, s.Workload.Assembly, s.Workload.Touch); got != "[tcp] [{0 0}] [contiguous] [header]" {

@@ -79,12 +79,12 @@ func openProvided(b *harness.Bench, p harness.Values, size, per int, flags uint1
 	return r, nil
 }
 
-// provideAll hands every buffer to the kernel.
+// provideAll hands every buffer to the kernel. On an error it closes.
 func (r *provided) provideAll() error {
 	for c, g := range r.groups {
 		for bid := range r.per {
 			if err := r.add(c, uint16(bid)); err != nil {
-				return err
+				return errors.Join(err, r.Close())
 			}
 		}
 		g.Publish()
@@ -209,6 +209,12 @@ func (r *provided) Receive(target uint64) error {
 		r.sink.ReleaseDue(r.sink.Now())
 	}
 	return r.sink.Err()
+}
+
+// notOurs is the error of a completion that names a buffer which is not in its
+// client's ring: no byte received can be trusted then.
+func notOurs(client int, bid uint16) error {
+	return fmt.Errorf("client %d: a completion names buffer %d, which the kernel does not have", client, bid)
 }
 
 // failed handles a completion that brought no bytes.

@@ -47,8 +47,11 @@ func (r fixed) take(cqes []ring.CQE) error {
 			r.failed(client, c.Res)
 			continue
 		}
-		r.groups[client].Retire()
-		id := client*r.per + int(c.BufferID())
+		bid := c.BufferID()
+		if !r.groups[client].Retire(bid) {
+			return notOurs(client, bid)
+		}
+		id := client*r.per + int(bid)
 		at := id * r.size
 		r.count.Receives++
 		r.count.Wasted += uint64(r.size - int(c.Res))

@@ -94,7 +94,9 @@ func (r *incremental) take(cqes []ring.CQE) error {
 			return fmt.Errorf("client %d: %w", client, err)
 		}
 		if got.Left {
-			r.retire(client, got.LeftBid, got.LeftTail)
+			if err := r.retire(client, got.LeftBid, got.LeftTail); err != nil {
+				return err
+			}
 		}
 		id := int32(client*r.per + int(got.Bid))
 		at := int(id)*r.size + int(got.Offset)
@@ -104,7 +106,9 @@ func (r *incremental) take(cqes []ring.CQE) error {
 			r.zapPrefix(client, id, int(got.Offset)+int(c.Res))
 		}
 		if got.Retired {
-			r.retire(client, got.Bid, got.Tail)
+			if err := r.retire(client, got.Bid, got.Tail); err != nil {
+				return err
+			}
 		}
 		if r.eager {
 			if err := r.recycle(); err != nil {
@@ -116,10 +120,13 @@ func (r *incremental) take(cqes []ring.CQE) error {
 }
 
 // retire notes that the kernel has left a buffer; tail bytes of it went unused.
-func (r *incremental) retire(client int, bid uint16, tail uint32) {
-	r.groups[client].Retire()
+func (r *incremental) retire(client int, bid uint16, tail uint32) error {
+	if !r.groups[client].Retire(bid) {
+		return notOurs(client, bid)
+	}
 	r.count.Wasted += uint64(tail)
 	r.sink.Unref(int32(client*r.per + int(bid)))
+	return nil
 }
 
 // zapPrefix gives back the whole pages of what is consumed in a buffer while no

@@ -73,18 +73,20 @@ func (s *single) Receive(target uint64) error {
 func (s *single) arm() error {
 	kept := s.unarmed[:0]
 	for _, c := range s.unarmed {
+		if s.ring.Full() {
+			// Room once given must be used: it is not asked for in vain.
+			kept = append(kept, c)
+			continue
+		}
 		p, err := s.room(int(c))
 		if err != nil {
 			return err
 		}
-		var e *ring.SQE
-		if p != nil {
-			e = s.ring.Next()
-		}
-		if e == nil {
+		if p == nil {
 			kept = append(kept, c)
 			continue
 		}
+		e := s.ring.Next()
 		e.Opcode, e.Fd, e.UserData = ring.OpRecv, int32(s.fds[c]), uint64(c)
 		e.Addr, e.Len = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(p)))), uint32(len(p))
 		if !s.nonEmpty[c] {

@@ -1,8 +1,11 @@
 package uringimpl
 
 import (
+	"errors"
+
 	"github.com/zcbench/zcbench/harness"
 	"github.com/zcbench/zcbench/harness/record"
+	"golang.org/x/sys/unix"
 )
 
 // slot receives into a private range of each client, from its start: pages the
@@ -33,7 +36,7 @@ func openSlot(b *harness.Bench, p harness.Values) (harness.Receiver, error) {
 	}
 	s, err := openSingle(b, &mem.count)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, unix.Munmap(mem.mem))
 	}
 	s.room, s.took = mem.room, mem.took
 	return slots{s, mem}, nil

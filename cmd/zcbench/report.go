@@ -15,7 +15,7 @@ var outputs = []struct {
 	flag, help string
 	write      func(w io.Writer, r *analyze.Report) error
 }{
-	{"html", "write one self-contained HTML page", func(w io.Writer, r *analyze.Report) error { return render.HTML(w, r, render.HTMLOptions{}) }},
+	{"html", "write one self-contained HTML page", func(w io.Writer, r *analyze.Report) error { return render.HTML(w, r, render.Options{}) }},
 	{"markdown", "write markdown, fit for a CI job summary", func(w io.Writer, r *analyze.Report) error { return render.Markdown(w, r, render.Options{}) }},
 	{"csv", "write CSV: a row for each case and metric, base units", func(w io.Writer, r *analyze.Report) error { return render.CSV(w, r, render.Options{}) }},
 	{"json", "write JSON: all that was computed", func(w io.Writer, r *analyze.Report) error { return render.JSON(w, r, render.Options{}) }},

@@ -79,7 +79,7 @@ func writeBeside(r *record.Result) error {
 		return err
 	}
 	if err := writeTo(filepath.Join(dir, "report.html"), nil, func(w io.Writer) error {
-		return render.HTML(w, rep, render.HTMLOptions{})
+		return render.HTML(w, rep, render.Options{})
 	}); err != nil {
 		return err
 	}

@@ -112,8 +112,8 @@ func (c *caseData) caseMarks() []string {
 		out = append(out, fmt.Sprintf("%s (%d of %d)", m, n, len(c.used)))
 	}
 	slices.Sort(out)
-	if c.tainted != "" {
-		out = append(out, c.tainted)
+	if c.tainted.mark != "" {
+		out = append(out, c.tainted.mark)
 	}
 	return out
 }

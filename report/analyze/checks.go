@@ -68,7 +68,7 @@ func (r *run) endWarnings() []Warning {
 	switch f := r.res.Footer; {
 	case f == nil:
 		out = append(out, Warning{Level: LevelWarn, Code: CodeKilled,
-			Text: fmt.Sprintf("the run was killed: the file has no end; %d of %d planned trials were written; `zcbench run --resume` continues it", done, r.counts.Planned)})
+			Text: fmt.Sprintf("the run was killed: the file has no end; %d of %d planned trials were written; zcbench run --resume continues it", done, r.counts.Planned)})
 	case f.Status != "complete":
 		out = append(out, Warning{Level: LevelWarn, Code: CodeInterrupted,
 			Text: fmt.Sprintf("the run ended early (%s) after %d of %d planned trials", f.Status, done, r.counts.Planned)})
@@ -94,7 +94,7 @@ func (r *run) failures() []Warning {
 			Text: fmt.Sprintf("trial %s (%s of %s, block %d) failed and is left out: %s", t.Trial.ID, t.Trial.Purpose, t.Trial.Case, t.Trial.Block, why)}
 		if t.Trial.Purpose == record.Verify {
 			w.Level, w.Code = LevelError, CodeVerify
-			w.Text = fmt.Sprintf("%s delivered wrong data in trial %s: its figures mean nothing: %s", t.Trial.Case, t.Trial.ID, why)
+			w.Text = fmt.Sprintf("the payload check of %s failed in trial %s, so its figures mean nothing: %s", t.Trial.Case, t.Trial.ID, why)
 		}
 		out = append(out, w)
 	}
@@ -105,7 +105,7 @@ func (r *run) failures() []Warning {
 func (r *run) unverified() []Warning {
 	var names []string
 	for _, c := range r.cases {
-		if c.counts.Verify == 0 && c.counts.Used > 0 && c.tainted == "" {
+		if c.counts.Verify == 0 && c.counts.Used > 0 && c.tainted.mark == "" {
 			names = append(names, c.info.ID)
 		}
 	}

@@ -32,7 +32,7 @@ func TestUnequalWorkIsAnErrorNamingTheCase(t *testing.T) {
 	if s.Warnings[0].Level != LevelError {
 		t.Error("the error does not come first")
 	}
-	if got := s.Points[0].Case("slot").Marks; !slices.Contains(got, "it did other work than the cases it is compared with") {
+	if got := s.Points[0].Case("slot").Marks; !slices.Contains(got, MarkUnequalWork) {
 		t.Errorf("marks of the case: %v", got)
 	}
 }

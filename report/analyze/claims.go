@@ -128,8 +128,8 @@ func (r *run) askAt(s *claimState, point string) (q *question, why, class string
 			return nil, label + " is not among the cases", ""
 		case d.skip != nil:
 			return nil, label + " was skipped: " + d.skip.Reason, ""
-		case d.tainted != "":
-			return nil, label + ": " + d.tainted, ""
+		case d.tainted.reason != "":
+			return nil, label + ": " + d.tainted.reason, ""
 		case r.guestTimed(d, s.metric):
 			return nil, "timings of a guest whose window saw system calls or faults decide nothing", "soft"
 		}

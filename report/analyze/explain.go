@@ -31,8 +31,8 @@ func (r *run) explain(s *claimState, q *question, pv *PointVerdict) {
 		x, y, _ := exactPair(s.metric, a, b)
 		xf, _ := x.Float64()
 		yf, _ := y.Float64()
-		pv.Reason = fmt.Sprintf("%s against %s, counted; %s", figure.Format(xf, s.metric.Unit),
-			figure.Format(yf, s.metric.Unit)+figure.Per(s.metric.Per), asked(c, s.metric))
+		pv.Reason = fmt.Sprintf("%s against %s, counted; %s", figure.Count(xf, s.metric.Unit),
+			figure.Count(yf, s.metric.Unit)+figure.Per(s.metric.Per), asked(c, s.metric))
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *run) describeOdd(k workKey, odd []*record.TrialLine, want *record.Finge
 		m.names = append(m.names, t.Trial.Case)
 		did = append(did, t.Trial.Case+" did "+workWords(t.Record.Fingerprint))
 		if c := r.byKey[caseKey{t.Trial.Case, t.Trial.Build}]; c != nil {
-			c.tainted = "it did other work than the cases it is compared with"
+			c.tainted = unequalWork
 		}
 	}
 	slices.Sort(m.names)

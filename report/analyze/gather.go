@@ -25,10 +25,18 @@ type caseData struct {
 	counts TrialCounts
 	marks  map[string]int // of the used trials
 	skip   *record.Skip
-	// tainted says why no claim may rest on the case: it did other work than the
-	// rest, or its payload check failed.
-	tainted string
+	// tainted says why no claim may rest on the case.
+	tainted taint
 }
+
+// taint is why a case's figures mean nothing: it did other work than the rest,
+// or delivered wrong data.
+type taint struct{ mark, reason string }
+
+var (
+	wrongData   = taint{MarkWrongData, "its payload check failed"}
+	unequalWork = taint{MarkUnequalWork, "it did other work than the cases it is compared with"}
+)
 
 // run is one result file sorted for analysis.
 type run struct {
@@ -92,7 +100,7 @@ func (r *run) place(t *record.TrialLine) {
 		own.Failed++
 		r.failed = append(r.failed, t)
 		if c != nil && t.Trial.Purpose == record.Verify {
-			c.tainted = "its payload check failed"
+			c.tainted = wrongData
 		}
 	case t.Trial.Purpose == record.Floor:
 		r.counts.Used++

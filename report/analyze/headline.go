@@ -49,9 +49,9 @@ func clauseWords(e *Effect, m record.Metric, a, b []obs) string {
 		xf, _ := x.Float64()
 		yf, _ := y.Float64()
 		if x.Cmp(y) == 0 {
-			return name + " " + figure.Format(xf, m.Unit) + per + " on both"
+			return name + " " + figure.Count(xf, m.Unit) + per + " on both"
 		}
-		return name + " " + figure.Format(xf, m.Unit) + " against " + figure.Format(yf, m.Unit) + per
+		return name + " " + figure.Count(xf, m.Unit) + " against " + figure.Count(yf, m.Unit) + per
 	}
 	words := name + perWord(m) + " " + effectWords(e, m, "")
 	if e.HasInterval && !e.Differs() {

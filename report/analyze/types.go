@@ -142,6 +142,12 @@ const (
 	MarkOnce         = "counted once"  // no second counting trial of a seed confirms the count
 )
 
+// Marks of a case whose figures must not be used; no claim rests on it.
+const (
+	MarkUnequalWork = "unequal work" // than the other cases of its point
+	MarkWrongData   = "wrong data"   // its verify trial failed
+)
+
 // Stats of an effect.
 const (
 	Ratio = "ratio" // value / baseline

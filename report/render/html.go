@@ -23,18 +23,12 @@ var pageCSS string
 //go:embed htmlpage.js
 var pageScript string
 
-// HTMLOptions bounds the page; the zero value is good for mail and CI.
-type HTMLOptions struct {
-	// MaxBytes is the size the page stays below, default 3 MB; at least 256 KiB.
-	// Plots that would break it are left out, and the page says so.
-	MaxBytes int
-}
-
 const (
-	defaultMaxBytes = 3 << 20
-	smallestBytes   = 256 << 10
-	wideSVG         = 660 // points; one is a CSS pixel when the plot has that width
-	narrowSVG       = 360
+	// maxPageBytes is the size a page stays below, so that it can be mailed.
+	// Plots that would break it are left out, and the page says so.
+	maxPageBytes = 3_000_000
+	wideSVG      = 660 // points; one is a CSS pixel when the plot has that width
+	narrowSVG    = 360
 )
 
 // page is what the template shows.
@@ -58,14 +52,13 @@ func breakable(name string) template.HTML {
 
 // HTML writes the report as one self-contained page that asks nothing of the
 // network. Text from result files is escaped, and control and direction
-// characters in it are neutralised.
-func HTML(w io.Writer, r *analyze.Report, o HTMLOptions) error {
-	if o.MaxBytes == 0 {
-		o.MaxBytes = defaultMaxBytes
-	}
-	if o.MaxBytes < smallestBytes {
-		return fmt.Errorf("HTML report of at most %d bytes: want at least %d", o.MaxBytes, smallestBytes)
-	}
+// characters in it are neutralised. The options, which are for terminals, do
+// not change it.
+func HTML(w io.Writer, r *analyze.Report, _ Options) error {
+	return writePage(w, r, maxPageBytes)
+}
+
+func writePage(w io.Writer, r *analyze.Report, limit int) error {
 	plots, err := Plots(r, PlotOptions{Width: wideSVG})
 	if err != nil {
 		return err
@@ -76,10 +69,11 @@ func HTML(w io.Writer, r *analyze.Report, o HTMLOptions) error {
 	if err != nil {
 		return err
 	}
-	if text.Len() > o.MaxBytes {
-		return fmt.Errorf("HTML report: its tables and texts take %d bytes, over the limit of %d: report fewer results at once", text.Len(), o.MaxBytes)
+	// Each scenario may get a sentence on plots left out.
+	room := limit - text.Len() - 1024*len(r.Scenarios)
+	if room < 0 {
+		return fmt.Errorf("HTML report: its tables and texts take %d bytes, over the limit of %d: report fewer results at once", text.Len(), limit)
 	}
-	room := o.MaxBytes - text.Len() - 4096*len(r.Scenarios)
 	if err := p.addPlots(r, plots, room); err != nil {
 		return err
 	}

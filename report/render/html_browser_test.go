@@ -153,10 +153,10 @@ func (p *tab) shot(t *testing.T, name string) {
 	}
 }
 
-func writePage(t *testing.T, r *analyze.Report) string {
+func savePage(t *testing.T, r *analyze.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := HTML(&b, r, HTMLOptions{}); err != nil {
+	if err := HTML(&b, r, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "report.html")
@@ -187,7 +187,7 @@ const collisions = `(() => {
 
 func TestPageInBrowser(t *testing.T) {
 	browser := startBrowser(t)
-	pages := map[string]string{"one": writePage(t, analyzed(t, fixture.Result())), "sweep": writePage(t, analyzed(t, fixture.Sweep()))}
+	pages := map[string]string{"one": savePage(t, analyzed(t, fixture.Result())), "sweep": savePage(t, analyzed(t, fixture.Sweep()))}
 	for name, path := range pages {
 		for _, width := range []int64{400, 1400, 2000} {
 			for _, dark := range []bool{false, true} {
@@ -230,7 +230,7 @@ func checkContrast(t *testing.T, p *tab, dark bool) {
 }
 
 func TestTableSortsByMouseAndKeyboard(t *testing.T) {
-	p := open(t, startBrowser(t), writePage(t, analyzed(t, fixture.Result())), 1400, false)
+	p := open(t, startBrowser(t), savePage(t, analyzed(t, fixture.Result())), 1400, false)
 	read := func() []float64 {
 		return eval[[]float64](t, p, `[...document.querySelectorAll("table.sortable tbody tr")].map((r) => Number(r.cells[2].dataset.sort))`)
 	}
@@ -258,7 +258,7 @@ func TestTableSortsByMouseAndKeyboard(t *testing.T) {
 }
 
 func TestHoverTellsTheValue(t *testing.T) {
-	p := open(t, startBrowser(t), writePage(t, analyzed(t, fixture.Result())), 1400, false)
+	p := open(t, startBrowser(t), savePage(t, analyzed(t, fixture.Result())), 1400, false)
 	at := eval[[]float64](t, p, `(() => { const s = [...document.querySelectorAll(".lead .wide .hot")].at(-1);
 	  const b = s.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()`)
 	if err := chromedp.Do(p.ctx, chromedp.MouseEvent("mouseMoved", at[0], at[1])); err != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/zcbench/zcbench/report/analyze"
-	"github.com/zcbench/zcbench/report/internal/figure"
 )
 
 // Markdown writes the report in GitHub's dialect, fit for the summary of a CI
@@ -51,7 +50,7 @@ func escapeMarkdown(s string) string {
 		}
 	}
 	// A bare address would become a link.
-	return escapeStart(strings.NewReplacer("://", "&#58;//", "www.", "www&#46;").Replace(b.String()))
+	return strings.NewReplacer("://", "&#58;//", "www.", "www&#46;").Replace(b.String())
 }
 
 // escapeStart keeps a text that begins a line from becoming a list or a rule.
@@ -79,7 +78,7 @@ func markdownScenario(s *analyze.Scenario, o Options) string {
 			b.WriteString("\n" + text + "\n")
 		}
 	}
-	paragraph(o.md(s.Info.Question))
+	paragraph(escapeStart(o.md(s.Info.Question)))
 	if s.Headline != "" {
 		paragraph("**" + o.md(s.Headline) + "**")
 	}
@@ -97,7 +96,13 @@ func markdownScenario(s *analyze.Scenario, o Options) string {
 	for _, section := range []string{markdownClaims(s, o), markdownWarnings(s, o), markdownSkips(s, o)} {
 		paragraph(strings.TrimSuffix(section, "\n"))
 	}
-	paragraph("<sub>" + o.md(runWords(s)) + "<br>" + o.md(machineWords(s.Environment)) + "<br>" + o.md(sentence(s.Steady.Summary)) + "</sub>")
+	small := []string{o.md(runWords(s))}
+	for _, words := range []string{machineWords(s.Environment), s.Steady.Summary} {
+		if words != "" {
+			small = append(small, o.md(sentence(words)))
+		}
+	}
+	paragraph("<sub>" + strings.Join(small, "<br>") + "</sub>")
 	return b.String()
 }
 
@@ -138,7 +143,7 @@ func markdownCell(c analyze.Cell, o Options) string {
 	if c.Unavailable != "" || c.Metric == "" {
 		return "n/a"
 	}
-	lines := []string{o.md(figure.Format(c.Median, c.Unit))}
+	lines := []string{o.md(valueWords(c))}
 	if c.Effect != nil {
 		effect, interval := effectWords(c.Effect, c.Unit)
 		words := o.md(effect)

@@ -1,34 +1,21 @@
 package render
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
-// cleanText makes text from a file safe to show on one line.
-func cleanText(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
-			return -1
-		}
-		return r
-	}, s)), " ")
-}
+// cleanText makes text from a file safe to show on one line, with single
+// blanks: SVG and HTML would join them anyway.
+func cleanText(s string) string { return strings.Join(strings.Fields(Sanitize(s)), " ") }
 
-// cleanLines does the same for text of several lines.
+// cleanLines does the same for text of several lines, whose blanks and tabs
+// stay as they are.
 func cleanLines(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = strings.Map(func(r rune) rune {
-			if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-				return -1
-			}
-			return r
-		}, strings.ToValidUTF8(l, "\uFFFD"))
+		cells := strings.Split(l, "\t")
+		for k, c := range cells {
+			cells[k] = Sanitize(c)
+		}
+		lines[i] = strings.Join(cells, "\t")
 	}
 	return strings.Join(lines, "\n")
 }

@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/zcbench/zcbench/harness/record"
@@ -110,7 +109,7 @@ func effectPanel(m record.Metric, p pointView) *forestPanel {
 		}
 		if r.onAxis {
 			vals = append(vals, r.effect.Estimate)
-			if r.effect.HasInterval {
+			if e.hasBar(r.effect) {
 				vals = append(vals, r.effect.Lo, r.effect.Hi)
 			}
 		}
@@ -119,6 +118,12 @@ func effectPanel(m record.Metric, p pointView) *forestPanel {
 	e.x, _ = valueRange(e.stat == analyze.Ratio, vals...)
 	e.x = e.x.padded(0.06)
 	return e
+}
+
+// hasBar reports whether the interval of an effect can be drawn.
+func (f *forestPanel) hasBar(e *analyze.Effect) bool {
+	log := f.stat == analyze.Ratio
+	return e.HasInterval && plottable(e.Lo, log) && plottable(e.Hi, log)
 }
 
 // panelStat is Ratio if any case has a ratio, Diff if there are only
@@ -139,7 +144,7 @@ func panelStat(metric string, p pointView) string {
 
 // drawable reports whether an effect has a place on an axis of the stat.
 func drawable(e *analyze.Effect, stat string) bool {
-	return e.Stat == stat && !math.IsNaN(e.Estimate) && !math.IsInf(e.Estimate, 0) && (stat == analyze.Diff || e.Estimate > 0)
+	return e.Stat == stat && plottable(e.Estimate, stat == analyze.Ratio)
 }
 
 func newEffectRow(c caseView, cell analyze.Cell, stat string) effectRow {

@@ -110,7 +110,7 @@ func (f *forestPanel) null() float64 {
 func (f *forestPanel) effectOn(c draw.Canvas, at func(x, y float64) vg.Point, r effectRow, y vg.Length) {
 	e := r.effect
 	x := at(e.Estimate, 0).X
-	if e.HasInterval && (f.stat == analyze.Diff || e.Lo > 0) {
+	if f.hasBar(e) {
 		lo, hi := at(e.Lo, 0).X, at(e.Hi, 0).X
 		bar := draw.LineStyle{Color: r.mark.tone, Width: 1.8}
 		c.StrokeLine2(bar, lo, y, hi, y)

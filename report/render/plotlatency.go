@@ -59,7 +59,7 @@ func percentileX(q float64) float64 { return -math.Log10(1 - q) }
 func latencyPoints(d *analyze.Distribution) []xy {
 	var pts []xy
 	for _, q := range d.Quantiles {
-		if q.Q >= firstPercentile && q.Q < 1 && q.V > 0 && !math.IsInf(q.V, 0) {
+		if q.Q >= firstPercentile && q.Q < 1 && plottable(q.V, true) {
 			pts = append(pts, xy{percentileX(q.Q), q.V})
 		}
 	}
@@ -91,7 +91,7 @@ func shownPercentiles(d *analyze.Distribution) []analyze.Quantile {
 	var out []analyze.Quantile
 	want := percentileX(0.5)
 	for _, q := range d.Quantiles {
-		if q.Q >= 1 || q.V <= 0 {
+		if !(q.Q < 1) || !plottable(q.V, true) {
 			continue
 		}
 		if x := percentileX(q.Q); x > want-1e-6 {

@@ -48,7 +48,10 @@ func paretoPoint(c caseView) (dot, bool) {
 	x, okX := c.Cells[paretoX]
 	y, okY := c.Cells[paretoY]
 	ok := okX && okY && c.Skip == nil && x.Unavailable == "" && y.Unavailable == "" &&
-		!math.IsNaN(x.Median+y.Median) && !math.IsInf(x.Median+y.Median, 0)
+		plottable(x.Median, false) && plottable(y.Median, false)
+	// What is left of an interval that cannot be drawn is its middle.
+	x.HasInterval = x.HasInterval && plottable(x.Lo, false) && plottable(x.Hi, false)
+	y.HasInterval = y.HasInterval && plottable(y.Lo, false) && plottable(y.Hi, false)
 	return dot{caseView: c, x: x, y: y}, ok
 }
 
@@ -94,7 +97,7 @@ func bounds(c analyze.Cell) []float64 {
 // planeRange is logarithmic when the values span more than a factor of 20, else
 // linear; from zero when zero is near.
 func planeRange(vs []float64) axisRange {
-	if slices.Min(vs) > 0 && slices.Max(vs)/slices.Min(vs) > 20 {
+	if plottable(slices.Min(vs), true) && slices.Max(vs)/slices.Min(vs) > 20 {
 		r, _ := valueRange(true, vs...)
 		return r.padded(0.06)
 	}

@@ -30,11 +30,17 @@ type axisRange struct {
 	log    bool
 }
 
+// plottable reports whether v has a place on an axis. No quantity comes near
+// the bounds; beyond them float64 runs out when ranges are widened.
+func plottable(v float64, log bool) bool {
+	return math.Abs(v) < 1e100 && (!log || v > 1e-100)
+}
+
 // valueRange spans the values usable on the axis; false when there are none.
 func valueRange(log bool, vs ...float64) (axisRange, bool) {
 	r := axisRange{lo: math.Inf(1), hi: math.Inf(-1), log: log}
 	for _, v := range vs {
-		if math.IsNaN(v) || math.IsInf(v, 0) || (log && v <= 0) {
+		if !plottable(v, log) {
 			continue
 		}
 		r.lo, r.hi = math.Min(r.lo, v), math.Max(r.hi, v)
@@ -50,7 +56,7 @@ func (r axisRange) padded(share float64) axisRange {
 		if r.hi/r.lo < 1.3 {
 			f = math.Max(f, 1.3)
 		}
-		return axisRange{math.Max(r.lo/f, math.SmallestNonzeroFloat64), math.Min(r.hi*f, math.MaxFloat64), true}
+		return axisRange{r.lo / f, r.hi * f, true}
 	}
 	pad := (r.hi - r.lo) * share
 	if r.hi-r.lo <= math.Max(math.Abs(r.lo), math.Abs(r.hi))*1e-9 {

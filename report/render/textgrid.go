@@ -66,7 +66,7 @@ func newGridCell(c analyze.Cell, m record.Metric, o Options) gridCell {
 	if c.Unavailable != "" || c.Metric == "" {
 		return gridCell{value: textLine{"n/a", toneFaint}}
 	}
-	g := gridCell{value: textLine{o.text(figure.Format(c.Median, c.Unit)), tonePlain}}
+	g := gridCell{value: textLine{o.text(valueWords(c)), tonePlain}}
 	if c.Effect != nil {
 		effect, interval := effectWords(c.Effect, c.Unit)
 		tone := effectTone(c.Effect, m)
@@ -79,6 +79,14 @@ func newGridCell(c analyze.Cell, m record.Metric, o Options) gridCell {
 		g.value.tone, g.effect.tone, g.interval.tone = toneFaint, toneFaint, toneFaint
 	}
 	return g
+}
+
+// valueWords is the value of a cell; exact counts keep a digit more.
+func valueWords(c analyze.Cell) string {
+	if c.Exact {
+		return figure.Count(c.Median, c.Unit)
+	}
+	return figure.Format(c.Median, c.Unit)
 }
 
 // effectWords is an effect and how sure it is, apart: "0.98x", "(0.97–0.99)".

@@ -40,29 +40,31 @@ func wrapText(s string, width int) []string {
 }
 
 // cutText is the longest head of s that fits width columns, at least one rune.
-// In its second half it prefers to end before an opening bracket or after a
+// It prefers to end before an opening bracket, else in its second half after a
 // joint of a name.
 func cutText(s string, width int) string {
-	used, end, nice := 0, 0, 0
+	used, end, bracket, joint := 0, 0, 0, 0
 	for i, r := range s {
 		w := columnsOf.RuneWidth(r)
+		if strings.ContainsRune("{([", r) && used*3 >= width && used <= width {
+			bracket = i
+		}
 		if used+w > width && end > 0 {
 			break
-		}
-		if strings.ContainsRune("{([", r) && used*2 >= width {
-			nice = i
 		}
 		used += w
 		end = i + len(string(r))
 		if strings.ContainsRune("})],;:@/=-_.", r) && used*2 > width {
-			nice = end
+			joint = end
 		}
 	}
-	if end < len(s) && strings.ContainsRune("{([", rune(s[end])) {
-		return s[:end]
-	}
-	if nice > 0 && end < len(s) {
-		return s[:nice]
+	switch {
+	case end == len(s):
+		return s
+	case bracket > 0:
+		return s[:bracket]
+	case joint > 0:
+		return s[:joint]
 	}
 	return s[:end]
 }

@@ -65,14 +65,23 @@ func suffixOf(unit string) string {
 // "61.2 KiB", "0.00012". Values of three digits or more before the point keep
 // their integer part; others keep three significant digits. Not finite: "n/a".
 func Format(v float64, unit string) string {
+	return format(v, unit, 3)
+}
+
+// Count writes an exact count as Format does, with five significant digits: a
+// difference in the fourth is not noise there.
+func Count(v float64, unit string) string { return format(v, unit, 5) }
+
+func format(v float64, unit string, digits int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "n/a"
 	}
 	s := ScaleOf(v, unit)
-	if unit == record.UnitPages && Digits(v, 3) == "1" {
+	text := Digits(v/s.Div, digits)
+	if unit == record.UnitPages && text == "1" {
 		return "1 page"
 	}
-	return In(v, s) + s.Suffix
+	return text + s.Suffix
 }
 
 // In writes v in the display unit s, without its suffix.

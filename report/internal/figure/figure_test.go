@@ -28,6 +28,18 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+func TestCountsKeepMoreDigits(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		unit string
+		want string
+	}{{2.004, "1", "2.004"}, {2, "1", "2"}, {62668.8, "B", "61.2 KiB"}, {1.0151234, "1", "1.0151"}, {0, "B", "0 B"}, {1, "page", "1 page"}} {
+		if got := Count(c.v, c.unit); got != c.want {
+			t.Errorf("Count(%v, %q) = %q, want %q", c.v, c.unit, got, c.want)
+		}
+	}
+}
+
 // zeroish reports whether a text reads as zero.
 func zeroish(s string) bool {
 	return !strings.ContainsAny(strings.SplitN(s, "e", 2)[0], "123456789")

@@ -71,7 +71,11 @@ const (
 const (
 	registerPbufRing   = 22
 	unregisterPbufRing = 23
+	registerSyncCancel = 24 // 6.0
 	registerPbufStatus = 26 // 6.8
+
+	cancelAll = 1 << 0 // every request that matches
+	cancelAny = 1 << 2 // any request matches
 
 	PbufMmap = 1 << 0 // 6.4
 	PbufInc  = 1 << 1 // 6.12: incremental consumption
@@ -159,6 +163,17 @@ type buf struct {
 	len  uint32
 	bid  uint16
 	resv uint16
+}
+
+// syncCancelReg is struct io_uring_sync_cancel_reg, 64 bytes.
+type syncCancelReg struct {
+	addr    uint64
+	fd      int32
+	flags   uint32
+	timeout timespec
+	opcode  uint8
+	_       [7]uint8
+	_       [3]uint64
 }
 
 // getEventsArg is struct io_uring_getevents_arg, 24 bytes.

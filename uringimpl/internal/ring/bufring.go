@@ -13,23 +13,24 @@ import (
 // 65536 is EINVAL).
 const MaxBufRing = 32768
 
-// BufRing is a registered ring of provided buffers (5.19). The kernel takes
-// entries from its head, which it keeps to itself; we add at the tail. As the
-// kernel would accept more entries than the ring has and hand the same buffer
-// out twice, Add refuses them.
+// BufRing is a registered ring of provided buffers (5.19), numbered from 0 and
+// fewer than its entries. The kernel takes entries from its head, which it keeps
+// to itself; we add at the tail. The kernel would accept a buffer that is in the
+// ring already, and more entries than the ring has, and hand the same memory out
+// twice: Add refuses both.
 type BufRing struct {
 	ring *Ring
 	mem  []byte
 	bufs []buf
+	in   []bool // by buffer: in the ring
 	mask uint16
 	bgid uint16
-	inc  bool
 	tail uint16 // entries added
 	head uint16 // entries retired, as the completions said
 }
 
-// ErrBufRingFull means an entry was added that the kernel has no room for.
-var ErrBufRingFull = errors.New("buffer ring is full: a buffer was handed back twice, or one never received")
+// ErrInRing means a buffer was added that the kernel has not retired.
+var ErrInRing = errors.New("is in the ring already: it was handed back twice, or never received")
 
 // NewBufRing registers a buffer ring of a power of two of entries as group
 // bgid. With flag PbufInc buffers are consumed incrementally; minLeft is then
@@ -52,7 +53,7 @@ func (r *Ring) NewBufRing(bgid uint16, entries int, flags uint16, minLeft uint32
 		return nil, errors.Join(fmt.Errorf("register buffer ring %d of %d entries, flags %#x: %w", bgid, entries, flags, err), unix.Munmap(mem))
 	}
 	return &BufRing{
-		ring: r, mem: mem, bgid: bgid, mask: uint16(entries - 1), inc: flags&PbufInc != 0,
+		ring: r, mem: mem, bgid: bgid, mask: uint16(entries - 1), in: make([]bool, entries),
 		bufs: unsafe.Slice((*buf)(unsafe.Pointer(&mem[0])), entries),
 	}, nil
 }
@@ -79,15 +80,19 @@ func (b *BufRing) Bytes() int64 { return int64(len(b.mem)) }
 // Add writes the next entry. The kernel sees it after Publish. A length of 0
 // is refused: its receive would look like the end of the stream.
 func (b *BufRing) Add(addr unsafe.Pointer, n uint32, bid uint16) error {
-	if b.Available() >= len(b.bufs) {
-		return fmt.Errorf("buffer group %d, buffer %d: %w", b.bgid, bid, ErrBufRingFull)
+	if int(bid) >= len(b.in) {
+		return fmt.Errorf("buffer group %d: no buffer %d in a ring of %d", b.bgid, bid, len(b.in))
+	}
+	if b.in[bid] {
+		return fmt.Errorf("buffer group %d: buffer %d %w", b.bgid, bid, ErrInRing)
 	}
 	if n == 0 {
-		return fmt.Errorf("buffer group %d, buffer %d: no bytes", b.bgid, bid)
+		return fmt.Errorf("buffer group %d: buffer %d has no bytes", b.bgid, bid)
 	}
 	e := &b.bufs[b.tail&b.mask]
 	// resv of the first entry is the ring's tail: members are set one by one.
 	e.addr, e.len, e.bid = uint64(uintptr(addr)), n, bid
+	b.in[bid] = true
 	b.tail++
 	return nil
 }
@@ -100,8 +105,17 @@ func (b *BufRing) Publish() {
 	atomic.StoreUint32((*uint32)(unsafe.Pointer(&b.mem[12])), w)
 }
 
-// Retire notes that the kernel is done with the entry at the head.
-func (b *BufRing) Retire() { b.head++ }
+// Retire notes that the kernel is done with a buffer, as a completion said. It
+// reports false if the buffer was not in the ring: the completion is then of no
+// buffer of ours.
+func (b *BufRing) Retire(bid uint16) bool {
+	if int(bid) >= len(b.in) || !b.in[bid] {
+		return false
+	}
+	b.in[bid] = false
+	b.head++
+	return true
+}
 
 // KernelHead asks the kernel for its head (6.8).
 func (b *BufRing) KernelHead() (uint16, error) {

@@ -107,9 +107,16 @@ func (r *Ring) mmap(off int64, n int) ([]byte, error) {
 
 func word(mem []byte, off uint32) *uint32 { return (*uint32)(unsafe.Pointer(&mem[off])) }
 
-// Close unmaps and closes the ring; the kernel cancels what is in flight.
+// Close cancels what is in flight, unmaps the ring and closes it. Once it has
+// returned no receive writes to memory any more, on kernels that can cancel at
+// once (6.0); others do so in their own time.
 func (r *Ring) Close() error {
 	var errs []error
+	if r.fd >= 0 {
+		c := syncCancelReg{flags: cancelAll | cancelAny, timeout: timespec{sec: 1}}
+		// Nothing in flight is an error too; closing goes on whatever came of it.
+		_ = r.register(registerSyncCancel, unsafe.Pointer(&c), 1)
+	}
 	for _, m := range [...][]byte{r.sqMem, r.cqMem, r.sqeMem} {
 		if m != nil {
 			errs = append(errs, unix.Munmap(m))
@@ -150,10 +157,13 @@ func pages(n int) int64 {
 	return int64((n + page - 1) / page * page)
 }
 
+// Full reports whether there is no room for an SQE before the next Enter.
+func (r *Ring) Full() bool { return r.Pending() > r.sqMask }
+
 // Next returns a cleared SQE to fill in, or nil when the ring is full: submit
 // first. It is seen by the kernel at the next Enter.
 func (r *Ring) Next() *SQE {
-	if r.tail-atomic.LoadUint32(r.sqHead) > r.sqMask {
+	if r.Full() {
 		return nil
 	}
 	e := &r.sqes[r.tail&r.sqMask]
