@@ -18,13 +18,15 @@ type assemblyPool struct {
 	free []int32 // returned ones
 }
 
-const assemblyMax = 1 << 12 // buffers
+// assemblyLeast is how many buffers there are at least: a hold by time does not
+// tell how many messages it keeps.
+const assemblyLeast = 1 << 12
 
-// newAssemblyPool reserves address space only.
-func newAssemblyPool(largest int64) (*assemblyPool, error) {
+// newAssemblyPool reserves address space only, for so many messages at once.
+func newAssemblyPool(largest int64, messages int) (*assemblyPool, error) {
 	page := int64(unix.Getpagesize())
 	size := (largest + page - 1) / page * page
-	n := min(assemblyMax, (64<<30)/size)
+	n := min(max(assemblyLeast, int64(messages)), (64<<30)/size)
 	mem, err := MapBuffers(int(size * n))
 	if err != nil {
 		return nil, fmt.Errorf("reserve assembly buffers: %w", err)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,8 +78,8 @@ func (c *Campaign) Run(ctx context.Context) (Summary, string, error) {
 	}
 	began := time.Now()
 	var offset time.Duration
-	if n := len(finished); n > 0 {
-		offset = time.Duration(finished[n-1].EndedNS)
+	if n := len(finished.Trials); n > 0 {
+		offset = time.Duration(finished.Trials[n-1].EndedNS)
 	}
 	r := Runner{
 		Plan: c.Plan, Registry: c.Registry, Exec: c.Exec, Out: w, Probe: c.Probe, Progress: c.Progress,
@@ -88,20 +89,11 @@ func (c *Campaign) Run(ctx context.Context) (Summary, string, error) {
 	if err != nil {
 		return sum, path, errors.Join(err, w.Abandon())
 	}
-	return sum, path, w.Close(footer(sum, finished))
+	return sum, path, w.Close(footer(sum))
 }
 
-func footer(sum Summary, finished []record.TrialLine) record.Footer {
+func footer(sum Summary) record.Footer {
 	f := record.Footer{Ended: time.Now().UTC(), Status: "complete", Trials: sum.Trials, Failed: sum.Failed, Invalid: sum.Invalid}
-	for _, l := range finished {
-		f.Trials++
-		if l.Record.Status == record.Failed {
-			f.Failed++
-		}
-		if l.Invalid != "" {
-			f.Invalid++
-		}
-	}
 	switch {
 	case sum.Interrupted:
 		f.Status = "interrupted"
@@ -111,7 +103,8 @@ func footer(sum Summary, finished []record.TrialLine) record.Footer {
 	return f
 }
 
-func (c *Campaign) open(path string) (*record.Writer, []record.TrialLine, error) {
+// open makes the result file, or finds what an interrupted run has written.
+func (c *Campaign) open(path string) (*record.Writer, *record.Result, error) {
 	if c.Resume {
 		return c.reopen(path)
 	}
@@ -127,42 +120,42 @@ func (c *Campaign) open(path string) (*record.Writer, []record.TrialLine, error)
 			return nil, nil, errors.Join(err, w.Abandon())
 		}
 	}
-	return w, nil, nil
+	return w, &record.Result{}, nil
 }
 
 // reopen continues an interrupted result file of the same plan and machine.
-func (c *Campaign) reopen(path string) (*record.Writer, []record.TrialLine, error) {
+func (c *Campaign) reopen(path string) (*record.Writer, *record.Result, error) {
 	old, err := record.Read(path)
-	end, partial := cut(old, err)
-	if err != nil && !partial {
+	if torn := errors.Is(err, record.ErrTruncated) && old.End > 0; err != nil && !torn {
 		return nil, nil, err
 	}
 	want := c.header()
 	if old.Header.Scenario.Digest != want.Scenario.Digest || old.Header.Scenario.Smoke != want.Scenario.Smoke {
 		return nil, nil, fmt.Errorf("resume %s: the scenario has changed since; start a new run", path)
 	}
-	if old.Header.Seed != want.Seed || old.Header.Planned != want.Planned {
+	if old.Header.Tool != want.Tool {
+		return nil, nil, fmt.Errorf("resume %s: it was begun by zcbench %s, this is %s; start a new run", path, toolText(old.Header.Tool), toolText(want.Tool))
+	}
+	if old.Header.Seed != want.Seed || old.Header.Planned != want.Planned || !sameCases(old.Header.Scenario.Cases, want.Scenario.Cases) {
 		return nil, nil, fmt.Errorf("resume %s: it was run with seed %d and %d trials, this plan has seed %d and %d; give the same flags",
 			path, old.Header.Seed, old.Header.Planned, want.Seed, want.Planned)
 	}
 	if keys := old.Header.Environment.Mismatch(want.Environment, record.Sampled); len(keys) > 0 {
 		return nil, nil, fmt.Errorf("resume %s: the machine has changed (%s); start a new run", path, strings.Join(keys, ", "))
 	}
-	w, err := record.Append(path, end)
+	w, err := record.Append(path, old.End)
 	if err != nil {
 		return nil, nil, err
 	}
-	return w, old.Trials, nil
+	return w, old, nil
 }
 
-// cut tells where the good lines of an interrupted file end, its footer left
-// out, and whether err is no more than a torn last line.
-func cut(res *record.Result, err error) (end int64, torn bool) {
-	var bad *record.SyntaxError
-	if errors.As(err, &bad) {
-		return bad.Offset, errors.Is(err, record.ErrTruncated)
-	}
-	return res.End, false
+func toolText(t record.Tool) string {
+	return strings.TrimSpace(t.Version + " " + t.Commit + " " + t.Go)
+}
+
+func sameCases(a, b []record.CaseInfo) bool {
+	return slices.EqualFunc(a, b, func(a, b record.CaseInfo) bool { return a.ID == b.ID })
 }
 
 func (c *Campaign) header() record.Header {

@@ -130,7 +130,7 @@ func checkMetricNames(sc *scenarios.Scenario) error {
 		}
 	}
 	for i, c := range sc.Claims {
-		if c.Kind == "compare" && !slices.Contains(names, c.Metric) {
+		if c.Kind != "probe" && !slices.Contains(names, c.Metric) {
 			return unknown(sc, fmt.Sprintf("claims[%d].metric", i), "metric", c.Metric, names)
 		}
 	}
@@ -139,7 +139,7 @@ func checkMetricNames(sc *scenarios.Scenario) error {
 
 func (p *Plan) checkClaims(reg Registry) error {
 	for i, c := range p.Scenario.Claims {
-		if c.Kind != "compare" {
+		if c.Kind == "probe" {
 			continue
 		}
 		if err := p.resolveBoth(reg, fmt.Sprintf("claims[%d]", i), c.A, c.B); err != nil {
@@ -161,8 +161,9 @@ func (p *Plan) checkClaims(reg Registry) error {
 	return p.resolveBoth(reg, "headline", h.A, h.B)
 }
 
+// resolveBoth checks two references; a bound has no b.
 func (p *Plan) resolveBoth(reg Registry, at string, a, b scenarios.CaseRef) error {
-	if _, err := p.resolve(reg, at+".a", a); err != nil {
+	if _, err := p.resolve(reg, at+".a", a); err != nil || b.Strategy == "" {
 		return err
 	}
 	_, err := p.resolve(reg, at+".b", b)

@@ -18,7 +18,7 @@ const (
 func histograms(rec *record.Record, l latencies) {
 	rec.Histograms = map[string]string{}
 	encode(rec, "latency", l.all)
-	if l.bounds[0] == l.bounds[1] {
+	if !l.banded {
 		return
 	}
 	for i, b := range l.bands {

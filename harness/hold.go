@@ -124,15 +124,17 @@ func (s *Sink) WaitNS() int64 {
 	return int64(math.Max(1, math.Min(most, float64(left))))
 }
 
-// drop lets the pieces of a message go.
+// drop lets the pieces of a message go. The list of them is cleared: it must not
+// keep alive what a strategy leaves to the garbage collector.
 func (s *Sink) drop(pieces []piece, asm int32) {
-	for _, m := range pieces {
+	for i, m := range pieces {
 		if s.verify {
 			poison(m.bytes())
 		}
 		if m.buf >= 0 {
 			s.Unref(m.buf)
 		}
+		pieces[i] = piece{}
 	}
 	if asm >= 0 {
 		s.assembly.put(asm)

@@ -19,6 +19,8 @@ var ErrBusy = errors.New("another zcbench is measuring on this machine")
 // Lock is the machine-wide right to measure.
 type Lock struct{ f *os.File }
 
+const lockMode = 0o644
+
 // LockPath is where the lock file is: one place for all users of a machine.
 func LockPath() string { return filepath.Join(os.TempDir(), "zcbench.lock") }
 
@@ -26,14 +28,18 @@ func LockPath() string { return filepath.Join(os.TempDir(), "zcbench.lock") }
 // calls waiting with the holder's word once and waits, or fails with ErrBusy
 // if wait is false. The file is never removed: a lock on a removed file would
 // keep nobody out. Anyone may lock it, only its maker write to it.
+// Symbolic links are refused: the file is in a folder anyone may write to.
 func Acquire(ctx context.Context, path string, wait bool, waiting func(holder string)) (*Lock, error) {
-	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o644)
+	// Non-blocking: a pipe in its place must not make anyone wait.
+	const flags = unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|flags, lockMode)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EROFS) {
-		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+		fd, err = unix.Open(path, unix.O_RDONLY|flags, 0)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the lock %s: %w", path, err)
+		return nil, fmt.Errorf("open the lock %s: %w; its owner or root can remove it while no zcbench runs", path, err)
 	}
+	_ = unix.Fchmod(fd, lockMode) // its maker's umask may have kept others out; only its owner may
 	l := &Lock{f: os.NewFile(uintptr(fd), path)}
 	for told := false; ; {
 		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)

@@ -59,7 +59,7 @@ func newSampler(m Memory, assembly residency.Region, fds []int, baseline int64, 
 	}
 	n := total/every + 2
 	for _, series := range []*record.Series{&s.pagesAt, &s.socketAt} {
-		series.X, series.Y = make([]int64, 0, n), make([]int64, 0, n)
+		series.X, series.Y = resident[int64](n), resident[int64](n)
 	}
 	s.pagesAt.Name, s.pagesAt.Unit = "buffer_pages", record.UnitPages
 	s.socketAt.Name, s.socketAt.Unit = "socket_bytes", record.UnitBytes

@@ -87,10 +87,13 @@ func latency(band int, p float64) func(*Outcome) (record.Value, string) {
 	return func(o *Outcome) (record.Value, string) {
 		sorted := o.Latency.all
 		if band >= 0 {
-			if o.Latency.bounds[0] == o.Latency.bounds[1] {
+			if !o.Latency.banded {
 				return record.Value{}, "the sizes do not fall into bands"
 			}
 			sorted = o.Latency.bands[band]
+			if len(sorted) == 0 {
+				return record.Value{}, "no message of the window is " + bandNames[band]
+			}
 		}
 		ns, reason := quantile(sorted, p)
 		if reason != "" {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"math"
 	"slices"
 
 	"github.com/zcbench/zcbench/harness/clock"
@@ -32,7 +33,7 @@ type Outcome struct {
 type latencies struct {
 	all    []int64
 	bands  [3][]int64
-	bounds [2]int64
+	banded bool // the sizes differ
 }
 
 // Bands of message sizes, in order.
@@ -41,7 +42,7 @@ var bandNames = [3]string{"small", "medium", "large"}
 func newLatencies(s *Sink, sizes record.Sizes, clk clock.Clock) latencies {
 	var l latencies
 	small, medium := load.Bands(sizes)
-	l.bounds = [2]int64{small, medium}
+	l.banded = small < load.Largest(sizes)
 	l.all = make([]int64, len(s.ticks))
 	for i, d := range s.ticks {
 		ns := max(0, clk.NS(d))
@@ -65,13 +66,15 @@ func newLatencies(s *Sink, sizes record.Sizes, clk clock.Clock) latencies {
 // quantile returns the p-quantile of sorted values by nearest rank. It is told
 // only where at least ten values lie above it.
 func quantile(sorted []int64, p float64) (int64, string) {
-	n := float64(len(sorted))
-	if n == 0 {
+	if len(sorted) == 0 {
 		return 0, "no latencies were taken"
 	}
 	// A little slack: 10000 * (1 - 0.999) falls short of ten in floating point.
-	if n*(1-p) < 10-1e-6 {
+	const slack = 1e-6
+	n := float64(len(sorted))
+	if n*(1-p) < 10-slack {
 		return 0, "fewer than ten messages lie above it in one window"
 	}
-	return sorted[min(int(n*p), len(sorted)-1)], ""
+	rank := int(math.Ceil(n*p - slack))
+	return sorted[max(rank, 1)-1], ""
 }

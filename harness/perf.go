@@ -18,6 +18,12 @@ func openPerf() *perfCounters {
 	for k, v := range reasons {
 		p.reasons[k] = v
 	}
+	// The map is filled now, so that nothing is allocated in the window.
+	if readings, err := c.Read(); err == nil {
+		for _, r := range readings {
+			p.totals[r.Metric] = 0
+		}
+	}
 	return p
 }
 
@@ -26,7 +32,9 @@ func (p *perfCounters) reset() {
 	if p == nil {
 		return
 	}
-	clear(p.totals)
+	for m := range p.totals {
+		p.totals[m] = 0
+	}
 	p.running = true
 	p.resume()
 }

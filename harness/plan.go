@@ -3,8 +3,9 @@ package harness
 import (
 	"fmt"
 	"math/rand/v2"
-	"path"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/zcbench/zcbench/harness/load"
 	"github.com/zcbench/zcbench/harness/record"
@@ -133,15 +134,10 @@ func (p *Plan) filter(glob string) error {
 	if glob == "" {
 		return nil
 	}
-	if _, err := path.Match(glob, ""); err != nil {
-		return fmt.Errorf("filter %q: %w", glob, err)
-	}
+	match := globRule(glob)
 	matched := false
 	p.Cases = slices.DeleteFunc(p.Cases, func(c Case) bool {
-		// A glob without @ is over the label; * also stands for slashes.
-		byID, _ := path.Match(glob, c.ID)
-		byLabel, _ := path.Match(glob, c.Label)
-		hit := byID || byLabel
+		hit := match.MatchString(c.ID) || match.MatchString(c.Label)
 		matched = matched || hit
 		return !hit && !c.Baseline
 	})
@@ -151,16 +147,23 @@ func (p *Plan) filter(glob string) error {
 	return nil
 }
 
+// globRule reads a glob in which * stands for any text, ? for any character, and
+// all else for itself: ids are full of brackets and slashes.
+func globRule(glob string) *regexp.Regexp {
+	rule := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(glob))
+	return regexp.MustCompile("^(?s:" + rule + ")$")
+}
+
 // layOut writes the trials down: capacity, then verification, so that a broken
 // strategy is known before anything is timed, then counting, then the blocks.
 func (p *Plan) layOut(o PlanOptions) {
 	m := p.Scenario.Measure
-	if !o.OnlyCounts {
-		for i, pt := range p.Points {
-			if pt.Workload.Load.Mode == "open" && pt.Workload.Load.RateHz == 0 {
-				p.addCapacity(i, o)
-			}
+	for i, pt := range p.Points {
+		if needsCapacity(pt.Workload, o.OnlyCounts) {
+			p.addCapacity(i, o)
 		}
+	}
+	if !o.OnlyCounts {
 		p.addRound(o, record.Verify, -1, 0, m.VerifyMessages)
 	}
 	for r := range m.CountingTrials {
@@ -203,13 +206,25 @@ func (p *Plan) add(t record.Trial) {
 	p.Trials = append(p.Trials, t)
 }
 
-// addCapacity adds the closed-loop trial of the baseline that open loads of a
-// point are fractions of.
+// needsCapacity tells whether the rate of a point is to be measured: an open load
+// may be a fraction of it, and a hold by time is counted in the messages that
+// come meanwhile.
+func needsCapacity(w record.Workload, onlyCounts bool) bool {
+	if w.Load.RateHz > 0 {
+		return false
+	}
+	return w.HoldNS > 0 || w.Load.Mode == "open" && !onlyCounts
+}
+
+// addCapacity adds the closed-loop trial of the baseline that tells the rate of a
+// point.
 func (p *Plan) addCapacity(i int, o PlanOptions) {
 	for _, c := range p.Cases {
 		if c.Baseline && c.point == i {
 			t := p.trial(c.CaseInfo, c.Values, i, o, record.Capacity, -1, 0, p.Scenario.Measure.Messages)
-			t.Workload.Load = record.Load{Mode: "closed", Depth: capacityDepth}
+			if t.Workload.Load.Mode != "closed" {
+				t.Workload.Load = record.Load{Mode: "closed", Depth: capacityDepth}
+			}
 			p.add(t)
 			return
 		}

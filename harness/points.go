@@ -86,6 +86,9 @@ func sizes(s scenarios.Sizes) record.Sizes {
 		Kind: s.Kind, Bytes: s.Bytes, Min: s.Min, Max: s.Max, Median: s.Median,
 		Sigma: s.Sigma, Small: s.Small, Large: s.Large, Share: s.Share,
 	}
+	if s.Kind == "lognormal" || s.Kind == "cdf" {
+		out.Max = s.Ceiling() // without a max these have no end
+	}
 	for _, p := range s.Points {
 		out.Points = append(out.Points, record.SizePoint{Bytes: p.Bytes, Cum: p.Cum})
 	}

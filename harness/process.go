@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -60,7 +61,11 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 	var gen *process
 	if t.Strategy != Null.Name {
 		if t, gen, err = p.startGenerator(ctx, t, progress); err != nil {
-			return failed(t, err)
+			x := failed(t, err)
+			if gen != nil {
+				x.Stderr = gen.stderr.String()
+			}
+			return x
 		}
 		defer gen.kill()
 	}
@@ -73,6 +78,8 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 	return collect(ctx, t, child, gen)
 }
 
+// startGenerator returns the generator also where it failed, ended, for what it
+// logged.
 func (p *Processes) startGenerator(ctx context.Context, t record.Trial, progress *os.File) (record.Trial, *process, error) {
 	var token [16]byte
 	if _, err := rand.Read(token[:]); err != nil {
@@ -83,13 +90,15 @@ func (p *Processes) startGenerator(ctx context.Context, t record.Trial, progress
 	if err != nil {
 		return t, nil, err
 	}
-	if err := gen.send(t); err != nil {
-		gen.kill()
-		return t, nil, fmt.Errorf("tell the generator its trial: %w", err)
-	}
 	var hello GeneratorLine
-	if err := gen.receive(&hello); err != nil || hello.Address == "" {
-		return t, nil, fmt.Errorf("the generator did not say where it listens: %w", errors.Join(err, gen.end()))
+	if err = gen.send(t); err == nil {
+		err = gen.receive(&hello)
+	}
+	if err == nil && hello.Address == "" {
+		err = errors.New("it gave no address")
+	}
+	if err != nil {
+		return t, gen, fmt.Errorf("trial %s: the generator did not say where it listens: %w", t.ID, because(err, gen.stop()))
 	}
 	t.Peer.Address = hello.Address
 	return t, gen, nil
@@ -109,48 +118,72 @@ func collect(ctx context.Context, t record.Trial, child, gen *process) Execution
 	if err == nil {
 		err = child.receive(&x.Record)
 	}
-	ended := child.end()
+	var ended error
 	if err == nil {
-		err = x.Record.Check(t.ID)
+		err, ended = x.Record.Check(t.ID), child.end()
+	} else {
+		ended = child.stop()
 	}
 	if err = explain(ctx, t, err, ended); err != nil {
 		x = failed(t, err)
-		x.Stderr = child.stderr.String()
 		if ended != nil {
 			x.Exit = ended.Error()
 		}
+	}
+	if x.Record.Status == record.Failed {
+		x.Stderr = child.stderr.String()
 	}
 	if gen == nil || x.Record.Status != record.OK {
 		return x
 	}
 	var last GeneratorLine
 	err = gen.receive(&last)
-	if err == nil && last.Report != nil {
+	if err == nil && last.Report == nil {
+		err = errors.New("its last line holds none")
+	}
+	switch {
+	case err != nil:
+		x.Record.Error = fmt.Sprintf("trial %s: the generator gave no report: %v", t.ID, because(err, gen.stop()))
+	case last.Report.Error != "":
 		x.Generator = last.Report
-		if e := last.Report.Error; e != "" {
-			x.Record.Status, x.Record.Error = record.Failed, "the generator failed: "+e
-		}
+		x.Record.Error = fmt.Sprintf("trial %s: the generator failed: %s", t.ID, last.Report.Error)
+	default:
+		x.Generator = last.Report
 		return x
 	}
 	x.Record.Status = record.Failed
-	x.Record.Error = fmt.Sprintf("the generator gave no report: %v", errors.Join(err, gen.end()))
 	x.Stderr = gen.stderr.String()
 	return x
+}
+
+// unanswered tells whether err is no more than a child that is gone.
+func unanswered(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) }
+
+// because joins what is wrong with a child's answer with how the child ended by
+// itself, which is what matters where there is no answer.
+func because(err, ended error) error {
+	switch {
+	case ended == nil:
+		return err
+	case err == nil || unanswered(err):
+		return fmt.Errorf("its process ended with %w", ended)
+	}
+	return fmt.Errorf("%w; its process ended with %w", err, ended)
 }
 
 // explain turns how a child ended into the one error that says it best.
 func explain(ctx context.Context, t record.Trial, err, ended error) error {
 	switch {
+	case err == nil && ended == nil:
+		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("trial %s did not end within its %d ms and was killed", t.ID, t.DeadlineMS)
 	case ctx.Err() != nil:
 		return fmt.Errorf("trial %s was interrupted", t.ID)
-	case ended != nil:
-		return fmt.Errorf("trial %s: its process ended with %w", t.ID, ended)
-	case err != nil:
-		return fmt.Errorf("trial %s: its record cannot be used: %w", t.ID, err)
+	case err != nil && !unanswered(err):
+		return fmt.Errorf("trial %s: its record cannot be used: %w", t.ID, because(err, ended))
 	}
-	return nil
+	return fmt.Errorf("trial %s: %w", t.ID, because(err, ended))
 }
 
 // environment is that of a trial's child. Signals that stop Go code for the
@@ -184,6 +217,7 @@ type process struct {
 	started int64 // CLOCK_MONOTONIC ns
 	waited  bool
 	err     error
+	stopped atomic.Bool // by stop, not by itself
 }
 
 func start(ctx context.Context, binary, command, id string, env []string, progress *os.File) (*process, error) {
@@ -221,6 +255,9 @@ func (p *process) receive(v any) error {
 	if err != nil && !(errors.Is(err, io.EOF) && len(b) > 0) {
 		return fmt.Errorf("no answer on fd 3: %w", err)
 	}
+	if len(b) >= maxRecordBytes {
+		return fmt.Errorf("answer on fd 3 is longer than %d bytes", maxRecordBytes)
+	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("answer on fd 3 is not the JSON expected: %w", err)
 	}
@@ -235,6 +272,24 @@ func (p *process) end() error {
 		p.answers.Close()
 	}
 	return p.err
+}
+
+// graceTime is how long a child may take to end once its answer is of no use.
+const graceTime = time.Second
+
+// stop ends a child whose answer is of no use: nobody reads on what it writes,
+// and in time it is killed. It says how the child ended, nil if it was killed.
+func (p *process) stop() error {
+	p.answers.Close()
+	timer := time.AfterFunc(graceTime, func() {
+		p.stopped.Store(true)
+		_ = p.cmd.Process.Kill() // it may have ended by itself
+	})
+	defer timer.Stop()
+	if err := p.end(); !p.stopped.Load() {
+		return err
+	}
+	return nil
 }
 
 func (p *process) kill() {

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zcbench/zcbench/harness/load"
@@ -34,13 +35,15 @@ type Runner struct {
 	Probe    func(capability string) (reason, remedy string) // "" reason: there
 	Progress func(Event)
 	Since    func() time.Duration // since the run began
-	// Finished holds the lines of an interrupted run that is being resumed.
-	Finished []record.TrialLine
+	// Finished is what an interrupted run has written that is being resumed; nil:
+	// nothing. What it measured is not measured again, failed or not.
+	Finished *record.Result
 }
 
-// Summary counts what became of a plan's trials.
+// Summary counts what became of a plan's trials, those a resumed run found
+// finished included.
 type Summary struct {
-	Trials      int // lines written, reruns included
+	Trials      int // lines of the result, reruns included
 	Failed      int
 	Invalid     int
 	NotRun      int // left out because their case's verification failed
@@ -53,7 +56,8 @@ type Summary struct {
 type run struct {
 	*Runner
 	sum      Summary
-	capacity map[string]float64 // messages per second, by point and build
+	past     record.Result      // what a resumed run has written
+	capacity map[string]float64 // messages per second, by point
 	broken   map[string]string  // cases whose verification failed, and why
 	skipped  map[string]bool    // strategies
 	done     int
@@ -63,10 +67,16 @@ type run struct {
 // written; trials that fail are in the summary.
 func (r *Runner) Run(ctx context.Context) (Summary, error) {
 	s := &run{Runner: r, capacity: map[string]float64{}, broken: map[string]string{}, skipped: map[string]bool{}}
+	if r.Finished != nil {
+		s.past = *r.Finished
+	}
+	for _, l := range s.past.Trials {
+		s.count(l)
+	}
 	if err := s.skip(); err != nil {
 		return s.sum, err
 	}
-	finished, attempts := finishedTrials(r.Finished)
+	finished, attempts := finishedTrials(s.past.Trials)
 	for _, t := range r.Plan.Trials {
 		t, ok := s.possible(t)
 		if !ok {
@@ -78,14 +88,13 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 			s.done++
 			continue
 		}
-		if ctx.Err() != nil {
-			break
-		}
 		if err := s.trial(ctx, t, attempts[t.ID]); err != nil {
 			return s.sum, err
 		}
+		if s.sum.Interrupted {
+			break
+		}
 	}
-	s.sum.Interrupted = ctx.Err() != nil
 	return s.sum, s.tellBroken()
 }
 
@@ -124,6 +133,10 @@ func (s *run) possible(t record.Trial) (record.Trial, bool) {
 // skip writes down the cases that cannot be measured here.
 func (s *run) skip() error {
 	told := map[string]bool{}
+	for _, k := range s.past.Skips {
+		told[k.Case] = true
+		s.sum.Skipped = append(s.sum.Skipped, k)
+	}
 	for _, c := range s.Plan.Cases {
 		st, _ := s.Registry.Find(c.Strategy)
 		if st.Needs == "" {
@@ -156,10 +169,15 @@ func (s *run) trial(ctx context.Context, t record.Trial, attempt int) error {
 		return nil
 	}
 	for ; ; attempt++ {
+		if ctx.Err() != nil {
+			s.sum.Interrupted = true
+			return nil
+		}
 		t.Attempt = attempt
 		line := s.attempt(ctx, t)
 		if ctx.Err() != nil && line.Record.Status != record.OK {
 			// Aborted by the user: it was not measured and did not fail.
+			s.sum.Interrupted = true
 			return nil
 		}
 		again := line.Invalid != "" && attempt < maxReruns
@@ -195,14 +213,17 @@ func (s *run) attempt(ctx context.Context, t record.Trial) record.TrialLine {
 // time into messages where a trial runs in lockstep.
 func (s *run) rated(t record.Trial) (record.Trial, error) {
 	w := &t.Workload
-	if w.Load.Fraction > 0 && w.Load.RateHz == 0 {
+	lockstep := w.Load.Mode == load.Lockstep
+	if w.Load.RateHz == 0 && (lockstep || w.Load.Mode == "open") {
 		c, ok := s.capacity[t.Point]
-		if !ok && t.Purpose != record.Counting && t.Purpose != record.Floor {
+		if !ok && (!lockstep || w.HoldNS > 0) && t.Purpose != record.Floor {
 			return t, fmt.Errorf("trial %s has no rate: the capacity of its point was not measured", t.ID)
 		}
-		w.Load.RateHz = w.Load.Fraction * c
+		if w.Load.RateHz = c; w.Load.Fraction > 0 {
+			w.Load.RateHz *= w.Load.Fraction
+		}
 	}
-	if w.Load.Mode == load.Lockstep && w.HoldNS > 0 {
+	if lockstep && w.HoldNS > 0 {
 		// Little's law: what is in hand is the rate times the time it is held.
 		w.HoldMessages, w.HoldNS = max(1, int(w.Load.RateHz*float64(w.HoldNS)/1e9)), 0
 	}
@@ -257,7 +278,8 @@ func (s *run) learn(l record.TrialLine) {
 	}
 }
 
-func (s *run) write(l record.TrialLine) error {
+// count adds a line to the summary.
+func (s *run) count(l record.TrialLine) {
 	s.sum.Trials++
 	if l.Record.Status == record.Failed {
 		s.sum.Failed++
@@ -268,6 +290,10 @@ func (s *run) write(l record.TrialLine) error {
 	if l.Invalid != "" {
 		s.sum.Invalid++
 	}
+}
+
+func (s *run) write(l record.TrialLine) error {
+	s.count(l)
 	s.learn(l)
 	if err := s.Out.Trial(l); err != nil {
 		return err
@@ -281,10 +307,13 @@ func (s *run) write(l record.TrialLine) error {
 // tellBroken writes down what was left out.
 func (s *run) tellBroken() error {
 	for _, c := range s.Plan.Cases {
-		if why, ok := s.broken[c.ID]; ok {
-			if err := s.Out.Warning(fmt.Sprintf("%s failed its verification and was not measured further: %s", c.ID, why)); err != nil {
-				return err
-			}
+		why, ok := s.broken[c.ID]
+		text := fmt.Sprintf("%s failed its verification and was not measured further: %s", c.ID, why)
+		if !ok || slices.Contains(s.past.Warnings, text) {
+			continue
+		}
+		if err := s.Out.Warning(text); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -91,10 +91,6 @@ func NewSink(t record.Trial, clk clock.Clock, prog *load.Progress) (*Sink, error
 		timed:      t.Purpose == record.Timing || t.Purpose == record.Capacity || t.Purpose == record.Floor,
 		holding:    w.HoldMessages > 0 || w.HoldNS > 0,
 	}
-	for i := range s.conns {
-		s.conns[i].asm = -1
-		s.conns[i].pend = make([]piece, 0, 8)
-	}
 	switch w.Load.Mode {
 	case "closed":
 		s.ack = ackClient
@@ -105,19 +101,53 @@ func NewSink(t record.Trial, clk clock.Clock, prog *load.Progress) (*Sink, error
 		s.ack = ackNone
 	}
 	s.hold = newHoldQueue(w.HoldMessages, clk.FromNS(w.HoldNS))
+	s.makePieces(load.Largest(w.Sizes))
 	if s.timed {
-		s.ticks = make([]uint64, 0, t.Messages+1)
-		s.sizes = make([]uint32, 0, t.Messages+1)
+		s.ticks = resident[uint64](t.Messages + 1)
+		s.sizes = resident[uint32](t.Messages + 1)
 	}
 	var err error
-	s.assembly, err = newAssemblyPool(load.Largest(w.Sizes))
+	s.assembly, err = newAssemblyPool(load.Largest(w.Sizes), w.Clients+w.HoldMessages+1)
 	return s, err
+}
+
+// How many pieces a message is taken to have at most, so that no list of pieces
+// grows in a window: one for each KiB of the largest, in no more memory than this.
+const (
+	pieceSpan       = 1 << 10
+	pieceTableBytes = 64 << 20
+)
+
+// makePieces gives each open and each held message its list of pieces.
+func (s *Sink) makePieces(largest int64) {
+	n := 1
+	if !s.contiguous {
+		lists := len(s.conns) + len(s.hold.ring)
+		n = min(int(largest/pieceSpan)+2, max(8, pieceTableBytes/int(unsafe.Sizeof(piece{}))/lists))
+	}
+	for i := range s.conns {
+		s.conns[i].asm = -1
+		s.conns[i].pend = resident[piece](n)
+	}
+	if s.holding {
+		for i := range s.hold.ring {
+			s.hold.ring[i].pieces = resident[piece](n)
+		}
+	}
+}
+
+// resident makes an empty slice whose memory is resident: its first use must not
+// fault in a window.
+func resident[T any](capacity int) []T {
+	v := make([]T, capacity)
+	clear(v)
+	return v[:0]
 }
 
 // Buffers sizes the table of holders; buffers are numbered from 0.
 func (s *Sink) Buffers(n int) {
 	s.refs = make([]int32, n)
-	s.freed = make([]int32, 0, n)
+	s.freed = resident[int32](n)
 }
 
 // Lend notes that the strategy has handed buffer id to the kernel: it holds the

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"time"
 
 	"github.com/zcbench/zcbench/harness/record"
 	"golang.org/x/sys/unix"
@@ -31,8 +32,13 @@ func (m *measurement) opening(r Receiver) snapshot {
 	var s snapshot
 	s.steal = stealNS()
 	m.work(r, &s)
-	m.startWindow()
+	m.bench.Sink.StartWindow()
+	if m.sampler != nil {
+		m.sampler.resetPeak()
+	}
+	m.settle()
 	m.heap(&s)
+	m.perf.reset()
 	_ = unix.Getrusage(unix.RUSAGE_THREAD, &s.usage) // cannot fail for the calling thread
 	s.tick, s.cpu = m.clk.Now(), processCPU()
 	return s
@@ -65,11 +71,29 @@ func (m *measurement) heap(s *snapshot) {
 	s.allocs, s.allocBytes = int64(m.stats.Mallocs), int64(m.stats.TotalAlloc)
 }
 
-func (m *measurement) startWindow() {
-	m.bench.Sink.StartWindow()
-	if m.sampler != nil {
-		m.sampler.resetPeak()
-		m.perf.reset()
+// How often a counting trial looks whether the process has come to rest.
+const (
+	settleLooks = 500
+	settleQuiet = 5 // looks in a row that see nothing
+	settlePause = 100 * time.Microsecond
+)
+
+// settle waits until nothing else in the process allocates. Go starts threads
+// and goroutines late and allocates for them, up to milliseconds after what asked
+// for them, and each such object would be taken for one of the window's. A pause
+// of this thread, which is locked, makes Go start the threads it will ever need.
+func (m *measurement) settle() {
+	if m.bench.Trial.Purpose != record.Counting {
+		return
+	}
+	var last uint64
+	for looks, quiet := 0, 0; looks < settleLooks && quiet < settleQuiet; looks++ {
+		time.Sleep(settlePause)
+		runtime.ReadMemStats(&m.stats)
+		if quiet++; m.stats.Mallocs != last {
+			quiet = 0
+		}
+		last = m.stats.Mallocs
 	}
 }
 

@@ -291,3 +291,31 @@ func TestNarrowPlainOutput(t *testing.T) {
 		t.Errorf("no case in:\n%s", r.out)
 	}
 }
+
+// TestTwoBuildsArePaired runs one binary against itself: counts must be equal.
+func TestTwoBuildsArePaired(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "r")
+	self, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := zcbench(t, nil, "", "run", question, "--smoke", "--only", "counts", "--filter", "epoll-read*", "-o", dir, "--ab", "old="+self, "new="+self)
+	r.want(t, exitOK)
+	if !strings.Contains(r.out, "epoll-read [new]") || !strings.Contains(unwrapped(r.out), "each case of new is compared with the same case of old") {
+		t.Errorf("no row of the new build in:\n%s", r.out)
+	}
+	rep, err := readAll([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range rep.Scenarios[0].Points[0].Cases {
+		if c.Info.Build != "new" {
+			continue
+		}
+		for _, m := range []string{"syscalls", "copied_bytes", "wasted_bytes", "buffer_pages_mean"} {
+			if e := c.Cells[m].Effect; e == nil || !e.Exact || e.Differs() {
+				t.Errorf("%s of %s against itself: %+v", m, c.Name, e)
+			}
+		}
+	}
+}

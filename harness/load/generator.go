@@ -53,6 +53,9 @@ func Generate(t record.Trial, ln net.Listener, p *Progress) (record.Generator, e
 		return record.Generator{}, err
 	}
 	sched := NewSchedule(t)
+	if t.Workload.Load.Mode == "open" && sched.At == nil {
+		return record.Generator{}, fmt.Errorf("trial %s: an open load needs a rate, not %g messages a second", t.ID, t.Workload.Load.RateHz)
+	}
 	files, err := accept(ln, t)
 	if err != nil {
 		return record.Generator{}, err
@@ -113,6 +116,9 @@ func (g *generator) run() (record.Generator, error) {
 	}
 	g.late, g.idle, g.blocked, g.stuck = g.late[:0], 0, 0, 0
 	cpu, start := threadCPU(), g.clk.Now()
+	if g.trial.Workload.Load.Mode == "open" {
+		start += g.clk.FromNS(leadNS)
+	}
 	err := send(g.sched.Warmup, n)
 	rep := g.report(g.clk.NS(g.clk.Now()-start), threadCPU()-cpu)
 	if err == nil {

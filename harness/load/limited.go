@@ -47,8 +47,8 @@ func (g *generator) report(wall, cpu int64) record.Generator {
 // held up by full sockets (receiver) or by the generator itself. A generator
 // whose median message left more than 100 us late by its own doing is the limit
 // too, since latency counts from the intended time. Closed loop: a generator
-// that spent under 2 % of the window waiting for acknowledgements never waited
-// for the receiver. Lockstep is never limited.
+// that spent under 2 % of the window waiting, for acknowledgements or for room
+// in a socket, never waited for the receiver. Lockstep is never limited.
 func Limited(mode string, r record.Generator) string {
 	switch mode {
 	case "open":
@@ -64,7 +64,7 @@ func Limited(mode string, r record.Generator) string {
 			return LimitedReceiver
 		}
 	case "closed":
-		if float64(r.IdleNS) < 0.02*float64(r.WallNS) {
+		if float64(r.IdleNS+r.BlockedNS) < 0.02*float64(r.WallNS) {
 			return LimitedGenerator
 		}
 	}

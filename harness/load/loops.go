@@ -8,14 +8,16 @@ import (
 
 func bytesPtr(p []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(p))) }
 
+// leadNS is how far ahead of the first message of an open load its clock starts.
+const leadNS = 50_000
+
 // open sends messages lo..hi at their due times, whatever the receiver does. A
 // full socket holds back its own client only.
 func (g *generator) open(lo, hi int) error {
 	if lo == hi {
 		return nil
 	}
-	// The origin is chosen so that message lo is due a little from now.
-	origin := g.clk.Now() + g.clk.FromNS(50_000) - g.sched.At[lo]
+	origin := g.clk.Now() + g.clk.FromNS(leadNS) - g.sched.At[lo]
 	intended := make([]uint64, hi)
 	for i := lo; i < hi; i++ {
 		intended[i] = origin + g.sched.At[i]

@@ -2,10 +2,7 @@
 // which client when, what its bytes are, and the process that sends them.
 package load
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // HeaderBytes is the size of the header every message starts with, and so the
 // smallest message there is.
@@ -44,10 +41,11 @@ func ParseHeader(b []byte) Header {
 	}
 }
 
-// Check returns the check word of a header: any change of length, client or
-// sequence number, or a header of another seed, changes it.
+// Check returns the check word of a header, by which one of another length,
+// client, sequence number or seed is told. The length is spread over all bits,
+// so that a change of it cannot make up for one of the client.
 func Check(seed uint64, client, seq, length uint32) uint32 {
-	return uint32(mix(seed ^ uint64(client)<<32 ^ uint64(seq) ^ bits.RotateLeft64(uint64(length), 29)))
+	return uint32(mix((seed ^ uint64(client)<<32 ^ uint64(seq)) + golden*uint64(length)))
 }
 
 // mix is the finaliser of splitmix64 (Steele, Lea and Flood, 2014).

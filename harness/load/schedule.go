@@ -45,7 +45,7 @@ func NewSchedule(t record.Trial) Schedule {
 	}
 	rng.Shuffle(len(window), func(i, j int) { window[i], window[j] = window[j], window[i] })
 	s.Client = append(s.Client, window...)
-	if w.Load.Mode == "open" {
+	if w.Load.Mode == "open" && w.Load.RateHz > 0 { // a receiver need not know the rate
 		s.At = arrivals(len(s.Size), t.Clock.TicksHz/w.Load.RateHz, rng)
 	}
 	return s

@@ -66,9 +66,16 @@ func Mean(s record.Sizes, n int) float64 {
 	return sum / float64(n)
 }
 
-// Bands splits sizes for reporting: small below the one-third quantile of the
+// Bands splits sizes for reporting: small up to the one-third quantile of the
 // distribution, large above the 90 % quantile, medium between. Bounds are
-// inclusive upper limits in bytes.
+// inclusive upper limits in bytes. However many messages have the largest size,
+// they are the large ones. Sizes that are all alike have no bands: small then is
+// the largest size.
 func Bands(s record.Sizes) (small, medium int64) {
-	return Quantile(s, 1.0/3), Quantile(s, 0.9)
+	small, medium = Quantile(s, 1.0/3), Quantile(s, 0.9)
+	largest := Largest(s)
+	if smallest := Quantile(s, math.SmallestNonzeroFloat64); smallest < largest {
+		small, medium = min(small, largest-1), min(medium, largest-1)
+	}
+	return small, medium
 }

@@ -54,7 +54,14 @@ func Append(path string, offset int64) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open result file to resume: %w", err)
 	}
-	if err := f.Truncate(offset); err != nil {
+	st, err := f.Stat()
+	if err == nil && st.Size() < offset {
+		err = fmt.Errorf("it has only %d bytes", st.Size())
+	}
+	if err == nil {
+		err = f.Truncate(offset)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cut %s at byte %d: %w", path, offset, err), f.Close())
 	}
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
@@ -189,17 +196,27 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// kinds counts the members that are set.
+func (l line) kinds() int {
+	n := 0
+	for _, set := range []bool{l.Header != nil, l.Trial != nil, l.Skip != nil, l.Warning != nil, l.Footer != nil} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
 func (res *Result) add(b []byte, n int, seen map[string]int) error {
 	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
 		return errors.New("not UTF-8 text: a zcbench result is JSON lines")
 	}
 	var l line
-	dec := json.NewDecoder(bytes.NewReader(b))
-	if err := dec.Decode(&l); err != nil {
+	if err := json.Unmarshal(b, &l); err != nil {
 		return fmt.Errorf("not a result line: %w", err)
 	}
-	if dec.More() {
-		return errors.New("more than one JSON value on the line")
+	if kinds := l.kinds(); kinds > 1 {
+		return fmt.Errorf("a line of %d kinds at once", kinds)
 	}
 	if n == 1 {
 		if l.Header == nil {
@@ -215,6 +232,8 @@ func (res *Result) add(b []byte, n int, seen map[string]int) error {
 		return errors.New("a line after the footer")
 	}
 	switch {
+	case l.Header != nil:
+		return errors.New("a second header: two results in one file")
 	case l.Trial != nil:
 		return res.addTrial(*l.Trial, n, seen)
 	case l.Skip != nil:
@@ -224,7 +243,7 @@ func (res *Result) add(b []byte, n int, seen map[string]int) error {
 	case l.Footer != nil:
 		res.Footer = l.Footer
 	default:
-		return errors.New("a line of no known kind (header, trial, skip, warning, footer)")
+		return errors.New("a line of no known kind (trial, skip, warning, footer)")
 	}
 	return nil
 }
@@ -238,10 +257,8 @@ func (res *Result) addTrial(t TrialLine, n int, seen map[string]int) error {
 		return fmt.Errorf("trial %q attempt %d again, first on line %d", t.Trial.ID, t.Trial.Attempt, at)
 	}
 	seen[key] = n
-	for name, v := range t.Record.Metrics {
-		if err := v.check(); err != nil {
-			return fmt.Errorf("trial %q, metric %s: %w", t.Trial.ID, name, err)
-		}
+	if err := t.Record.checkFigures(); err != nil {
+		return fmt.Errorf("trial %q: %w", t.Trial.ID, err)
 	}
 	res.Trials = append(res.Trials, t)
 	return nil
@@ -280,6 +297,10 @@ func (r Record) Check(trial string) error {
 	if r.Trial != trial {
 		return fmt.Errorf("record of trial %q, asked for %q", r.Trial, trial)
 	}
+	return r.checkFigures()
+}
+
+func (r Record) checkFigures() error {
 	switch r.Status {
 	case OK, Failed, Skipped:
 	default:

@@ -1,5 +1,7 @@
 package record
 
+import "slices"
+
 // EnvItem is one fact a number may depend on. Exactly one of Value and
 // Unavailable is set.
 type EnvItem struct {
@@ -24,10 +26,20 @@ func (e Environment) Get(key string) (string, bool) {
 	return "", false
 }
 
-// Mismatch lists the keys that differ between two environments among those
-// that comparisons of metrics of kind k depend on. Sampled metrics depend on
-// the exact keys too.
+// Mismatch lists the keys that differ between two environments, in either, among
+// those that comparisons of metrics of kind k depend on. Sampled metrics depend
+// on the exact keys too.
 func (e Environment) Mismatch(other Environment, k Kind) []string {
+	keys := e.differing(other, k)
+	for _, key := range other.differing(e, k) {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (e Environment) differing(other Environment, k Kind) []string {
 	var keys []string
 	for _, it := range e {
 		if it.Compare == "" || (k == Exact && it.Compare != Exact) {

@@ -58,10 +58,6 @@ func (r *run) pointInfos() []record.PointInfo {
 // points fills in the points of the report; it returns what was wrong with the
 // histograms.
 func (r *run) points(s *Scenario) []Warning {
-	floor := map[string]FloorValue{}
-	for _, f := range s.Floor {
-		floor[f.Metric] = f
-	}
 	var warnings []Warning
 	var clauses [][]clause
 	infos := r.pointInfos()
@@ -71,7 +67,7 @@ func (r *run) points(s *Scenario) []Warning {
 			if c.info.Point != info.ID {
 				continue
 			}
-			out, problems := r.report(c, s.Metrics, floor)
+			out, problems := r.report(c, s.Metrics)
 			p.Cases = append(p.Cases, out)
 			for _, text := range problems {
 				warnings = append(warnings, Warning{Level: LevelWarn, Code: CodeHistogram, Text: text, Cases: []string{c.info.ID}})
@@ -90,11 +86,11 @@ func (r *run) points(s *Scenario) []Warning {
 	return warnings
 }
 
-func (r *run) report(c *caseData, metrics []record.Metric, floor map[string]FloorValue) (Case, []string) {
+func (r *run) report(c *caseData, metrics []record.Metric) (Case, []string) {
 	out := Case{Info: c.info, Name: c.name, Cells: map[string]Cell{}, Counts: c.counts, Skip: c.skip,
 		Series: c.series(), Marks: c.caseMarks()}
 	for _, m := range metrics {
-		out.Cells[m.Name] = r.cell(c, m, floor)
+		out.Cells[m.Name] = r.cell(c, m)
 	}
 	var problems []string
 	out.Distributions, problems = c.distributions()

@@ -7,9 +7,9 @@ import (
 	"github.com/zcbench/zcbench/harness/record"
 )
 
-// cell is the figure of metric m of case c, with its effect against the
-// baseline of the same point.
-func (r *run) cell(c *caseData, m record.Metric, floor map[string]FloorValue) Cell {
+// cell is the figure of metric m of case c, with its effect against the case's
+// reference.
+func (r *run) cell(c *caseData, m record.Metric) Cell {
 	cell := Cell{Metric: m.Name, Unit: m.Unit, Per: m.Per}
 	os := c.observe(m)
 	if len(os) == 0 {
@@ -17,10 +17,10 @@ func (r *run) cell(c *caseData, m record.Metric, floor map[string]FloorValue) Ce
 		return cell
 	}
 	cell.fill(m, os, r.alpha)
-	if b := r.baseline(c.info.Point, c.info.Build); b != nil && b != c {
+	if b := r.reference(c); b != nil && b != c {
 		cell.Effect = effect(m, os, b.observe(m), Ratio, r.alpha)
 	}
-	if f, ok := floor[m.Name]; ok && nearFloor(m, cell.Median, f.V) {
+	if r.nearFloor(c, m, cell.Median) {
 		cell.Marks = append(cell.Marks, MarkNearFloor)
 	}
 	if r.guestTimed(c, m) {
@@ -108,8 +108,13 @@ func (r *run) described() (metrics []record.Metric, columns []string) {
 // caseMarks says what befell the trials of a case.
 func (c *caseData) caseMarks() []string {
 	var out []string
-	for m, n := range c.marks {
-		out = append(out, fmt.Sprintf("%s (%d of %d)", m, n, len(c.used)))
+	of := map[record.Purpose]int{record.Timing: c.counts.Timing, record.Counting: c.counts.Counting}
+	for k, n := range c.marks {
+		kind := ""
+		if k.purpose != record.Timing {
+			kind = " " + string(k.purpose)
+		}
+		out = append(out, fmt.Sprintf("%s (%d of %d%s)", k.mark, n, of[k.purpose], kind))
 	}
 	slices.Sort(out)
 	if c.tainted.mark != "" {

@@ -30,6 +30,7 @@ const (
 	CodeHistogram   = "histogram"     // a histogram unreadable or cut
 	CodeStray       = "stray"         // trials of cases the scenario does not list
 	CodeRun         = "run"           // remarked by the run itself
+	CodeBuilds      = "builds"        // two builds in one run
 )
 
 // list names up to four things and counts the rest.
@@ -39,6 +40,24 @@ func list(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
 	return strings.Join(names, ", ")
+}
+
+// builds tells what effects mean in a run of two builds.
+func (r *run) builds() []Warning {
+	first, second := "", ""
+	for _, c := range r.cases {
+		switch {
+		case first == "":
+			first = c.info.Build
+		case c.info.Build != first:
+			second = c.info.Build
+		}
+	}
+	if second == "" {
+		return nil
+	}
+	return []Warning{{Level: LevelInfo, Code: CodeBuilds, Text: fmt.Sprintf(
+		"two builds were interleaved: each case of %s is compared with the same case of %s, not with the baseline; claims read %s only", second, first, first)}}
 }
 
 // warnings gathers every remark, the gravest first.
@@ -54,6 +73,7 @@ func (r *run) warnings(s *Scenario, more []Warning) []Warning {
 	add(r.marked()...)
 	add(cellWarnings(s)...)
 	add(r.power(s.Family)...)
+	add(r.builds()...)
 	for _, text := range r.res.Warnings {
 		add(Warning{Level: LevelWarn, Code: CodeRun, Text: text})
 	}
@@ -69,6 +89,9 @@ func (r *run) endWarnings() []Warning {
 	case f == nil:
 		out = append(out, Warning{Level: LevelWarn, Code: CodeKilled,
 			Text: fmt.Sprintf("the run was killed: the file has no end; %d of %d planned trials were written; zcbench run --resume continues it", done, r.counts.Planned)})
+	case f.Status == "failed":
+		out = append(out, Warning{Level: LevelWarn, Code: CodeInterrupted,
+			Text: fmt.Sprintf("the run ended as failed: %s of %d", plural(r.counts.Failed, "failed trial"), done)})
 	case f.Status != "complete":
 		out = append(out, Warning{Level: LevelWarn, Code: CodeInterrupted,
 			Text: fmt.Sprintf("the run ended early (%s) after %d of %d planned trials", f.Status, done, r.counts.Planned)})
@@ -86,17 +109,30 @@ func (r *run) endWarnings() []Warning {
 	return out
 }
 
+// failuresMax bounds the failed trials that are named one by one.
+const failuresMax = 10
+
 func (r *run) failures() []Warning {
 	var out []Warning
-	for _, t := range r.failed {
+	for i, t := range r.failed {
 		why := cmp.Or(t.Record.Error, t.Exit, "no reason given")
+		what := t.Trial.ID
+		if !strings.Contains(what, t.Trial.Case) {
+			what += fmt.Sprintf(" (%s of %s)", t.Trial.Purpose, t.Trial.Case)
+		}
 		w := Warning{Level: LevelWarn, Code: CodeFailed, Cases: []string{t.Trial.Case},
-			Text: fmt.Sprintf("trial %s (%s of %s, block %d) failed and is left out: %s", t.Trial.ID, t.Trial.Purpose, t.Trial.Case, t.Trial.Block, why)}
-		if t.Trial.Purpose == record.Verify {
+			Text: fmt.Sprintf("trial %s failed and is left out: %s", what, why)}
+		switch {
+		case t.Trial.Purpose == record.Verify:
 			w.Level, w.Code = LevelError, CodeVerify
 			w.Text = fmt.Sprintf("the payload check of %s failed in trial %s, so its figures mean nothing: %s", t.Trial.Case, t.Trial.ID, why)
+		case i >= failuresMax:
+			continue
 		}
 		out = append(out, w)
+	}
+	if n := len(r.failed) - failuresMax; n > 0 {
+		out = append(out, Warning{Level: LevelWarn, Code: CodeFailed, Text: fmt.Sprintf("%s failed in all; the first %d are named", plural(len(r.failed), "trial"), failuresMax)})
 	}
 	return out
 }
@@ -165,7 +201,11 @@ func (r *run) marked() []Warning {
 	total := map[string]int{}
 	where := map[string][]string{}
 	for _, c := range r.cases {
-		for m, n := range c.marks {
+		of := map[string]int{}
+		for k, n := range c.marks {
+			of[k.mark] += n
+		}
+		for m, n := range of {
 			total[m] += n
 			where[m] = append(where[m], fmt.Sprintf("%s (%d)", c.info.ID, n))
 		}

@@ -80,6 +80,82 @@ func TestNearFloor(t *testing.T) {
 	}
 }
 
+func TestFloorIsThatOfTheSamePoint(t *testing.T) {
+	b := newMini(timedMetric)
+	for i, point := range []string{"p1", "p2"} {
+		b.add("old", point, levels(10, 10)...).add(floorStrategy, point, levels(4, 4)...)
+		b.trial(record.CaseInfo{ID: "null@" + point, Point: point, Strategy: floorStrategy}, record.Floor, 0, record.Level([]float64{4, 1}[i]))
+	}
+	s := b.analyze(t)
+	for i, want := range []bool{true, false} {
+		if got := slices.Contains(s.Points[i].Case("old").Cells["cpu_per_msg"].Marks, MarkNearFloor); got != want {
+			t.Errorf("10 at point %d, floors 4 and 1: near the floor %v, want %v", i, got, want)
+		}
+		if m := s.Points[i].Case(floorStrategy).Cells["cpu_per_msg"].Marks; slices.Contains(m, MarkNearFloor) {
+			t.Error("the null strategy is marked near its own floor")
+		}
+	}
+	if len(s.Floor) != 1 || s.Floor[0].V != 2.5 || s.Floor[0].N != 2 {
+		t.Errorf("floor %+v", s.Floor)
+	}
+	// A point without its own floor is held against the others'.
+	s = newMiniFloor(2).analyze(t)
+	if m := s.Points[0].Case("old").Cells["cpu_per_msg"].Marks; !slices.Contains(m, MarkNearFloor) {
+		t.Errorf("5 against a floor of 2 measured elsewhere: %v", m)
+	}
+}
+
+func newMiniFloor(v float64) *mini {
+	b := newMini(timedMetric).add("old", "p", levels(5, 5)...)
+	b.trial(record.CaseInfo{ID: "null@q", Point: "q", Strategy: floorStrategy}, record.Floor, 0, record.Level(v))
+	return b
+}
+
+func TestFailuresAreNamedUpToALimit(t *testing.T) {
+	b := newMini(timedMetric).add("old", "p", around(1, 0.1, 20, 0)...)
+	for i := range 14 {
+		b.res.Trials[i].Record.Status = record.Failed
+		b.res.Trials[i].Trial.ID = "old@p/timing/block" + string(rune('a'+i))
+	}
+	b.res.Footer.Status = "failed"
+	s := b.analyze(t)
+	ws := warned(s, CodeFailed)
+	if len(ws) != failuresMax+1 || !strings.Contains(ws[failuresMax].Text, "14 trials failed in all") {
+		t.Errorf("%d warnings, the last %+v", len(ws), ws[len(ws)-1])
+	}
+	if ws[0].Text != "trial old@p/timing/blocka failed and is left out: no reason given" {
+		t.Errorf("got %q", ws[0].Text)
+	}
+	mustWarn(t, s, CodeInterrupted, LevelWarn, "14 failed trials of 20")
+}
+
+func TestMarksOfVerifyTrialsDoNotMatter(t *testing.T) {
+	res := fixture.Result()
+	for i := range res.Trials {
+		switch tr := &res.Trials[i]; tr.Trial.Purpose {
+		case record.Verify:
+			tr.Marks = []string{"rate-not-achieved"}
+		case record.Counting:
+			if tr.Trial.Strategy == "slot" && tr.Trial.Repeat == 0 {
+				tr.Marks = []string{"steal"}
+			}
+		}
+	}
+	s := analyzed(t, res)
+	if got := s.Points[0].Case("slot").Marks; len(got) != 1 || got[0] != "steal (1 of 6 counting)" {
+		t.Errorf("marks %v", got)
+	}
+}
+
+func TestCountingTrialsOutsideTheBlocksAreNamedByRepeat(t *testing.T) {
+	b := newMini(countMetric).add("old", "p", repeated(1, 1, 3)...).add("new", "p", repeated(1, 1, 3)...).add("third", "p", repeated(1, 1, 3)...)
+	for i := range b.res.Trials {
+		b.res.Trials[i].Trial.Block = -1
+	}
+	b.res.Trials[5].Record.Fingerprint.Bytes--
+	mustWarn(t, b.analyze(t), CodeFingerprint, LevelError, "counting trials, repeat 2: new@p did 100 messages of 6399 bytes")
+}
+
 func TestUnfinishedRunsAreSaid(t *testing.T) {
 	res := fixture.Result()
 	res.Footer = nil
@@ -139,7 +215,7 @@ func TestMarksAreCounted(t *testing.T) {
 			t.Errorf("the marks do not say %q: %s", want, all)
 		}
 	}
-	if m := s.Points[0].Case("heap").Marks; !slices.Contains(m, "receiver-limited (3 of 17)") {
+	if m := s.Points[0].Case("heap").Marks; !slices.Contains(m, "receiver-limited (3 of 10)") {
 		t.Errorf("marks of the case: %v", m)
 	}
 }
@@ -167,6 +243,15 @@ func TestDriftIsFoundAndStillnessSaid(t *testing.T) {
 	few := analyzed(t, fixture.New(fixture.Spec{Blocks: 9}))
 	if few.Steady.Tested != 0 || !strings.Contains(few.Steady.Summary, "cannot be told") {
 		t.Errorf("nine blocks: %+v", few.Steady)
+	}
+}
+
+func TestSmallShiftsAreNotDrift(t *testing.T) {
+	// The halves do not overlap, but 2% apart is not worth a word.
+	b := newMini(timedMetric).add("old", "p", levels(1, 1.001, 1.002, 1.003, 1.004, 1.02, 1.021, 1.022, 1.023, 1.024)...)
+	s := b.analyze(t)
+	if s.Steady.Tested != 1 || len(s.Steady.Drifts) != 0 {
+		t.Errorf("%+v", s.Steady)
 	}
 }
 

@@ -70,7 +70,10 @@ func (r *run) fingerprints() []Warning {
 }
 
 func blockName(k workKey) string {
-	if k.repeat > 0 {
+	switch {
+	case k.block < 0: // outside of the blocks
+		return fmt.Sprintf("repeat %d", k.repeat)
+	case k.repeat > 0:
 		return fmt.Sprintf("block %d repeat %d", k.block, k.repeat)
 	}
 	return fmt.Sprintf("block %d", k.block)

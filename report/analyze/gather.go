@@ -23,10 +23,16 @@ type caseData struct {
 	name   string
 	used   []*record.TrialLine // ok and valid, one for each purpose, block and repeat
 	counts TrialCounts
-	marks  map[string]int // of the used trials
+	marks  map[markKey]int // of the used trials
 	skip   *record.Skip
 	// tainted says why no claim may rest on the case.
 	tainted taint
+}
+
+// markKey counts a mark for each purpose of trials.
+type markKey struct {
+	mark    string
+	purpose record.Purpose
 }
 
 // taint is why a case's figures mean nothing: it did other work than the rest,
@@ -58,12 +64,14 @@ func gather(res *record.Result) *run {
 	if r.alpha <= 0 || r.alpha >= 1 {
 		r.alpha = DefaultAlpha
 	}
-	r.class, _ = res.Header.Environment.Get(ClassKey)
+	if v, ok := res.Header.Environment.Get(ClassKey); ok && v != "n/a" {
+		r.class = v
+	}
 	for _, m := range res.Header.Metrics {
 		r.metrics[m.Name] = m
 	}
 	for _, c := range info.Cases {
-		d := &caseData{info: c, name: c.Label, marks: map[string]int{}}
+		d := &caseData{info: c, name: c.Label, marks: map[markKey]int{}}
 		if c.Build != "" {
 			d.name += " [" + c.Build + "]"
 		}
@@ -131,8 +139,11 @@ func (c *caseData) settle(all *TrialCounts) {
 	for _, t := range c.used {
 		c.counts.add(t.Trial.Purpose)
 		all.add(t.Trial.Purpose)
+		if t.Trial.Purpose == record.Verify {
+			continue // no figure rests on how fast it went
+		}
 		for _, m := range trialMarks(t) {
-			c.marks[m]++
+			c.marks[markKey{m, t.Trial.Purpose}]++
 		}
 	}
 }
@@ -191,6 +202,18 @@ func (r *run) at(label, point string) *caseData {
 		}
 	}
 	return nil
+}
+
+// reference returns what effects of a case are counted against: the baseline of
+// its point, but under --ab, for a case of the second build, the same case of
+// the first.
+func (r *run) reference(c *caseData) *caseData {
+	if c.info.Build != "" {
+		if first := r.at(c.info.Label, c.info.Point); first != nil && first.info.Build != c.info.Build {
+			return first
+		}
+	}
+	return r.baseline(c.info.Point, c.info.Build)
 }
 
 // baseline returns the baseline case of a point, the one of the same build if

@@ -48,10 +48,14 @@ func clauseWords(e *Effect, m record.Metric, a, b []obs) string {
 		x, y, _ := exactPair(m, a, b)
 		xf, _ := x.Float64()
 		yf, _ := y.Float64()
-		if x.Cmp(y) == 0 {
-			return name + " " + figure.Count(xf, m.Unit) + per + " on both"
+		unit := m.Unit
+		if unit == record.UnitPages && strings.Contains(name, "pages") {
+			unit = record.UnitOne // the name says it
 		}
-		return name + " " + figure.Count(xf, m.Unit) + " against " + figure.Count(yf, m.Unit) + per
+		if x.Cmp(y) == 0 {
+			return name + " " + figure.Count(xf, unit) + per + " on both"
+		}
+		return name + " " + figure.Count(xf, unit) + " against " + figure.Count(yf, unit) + per
 	}
 	words := name + perWord(m) + " " + effectWords(e, m, "")
 	if e.HasInterval && !e.Differs() {

@@ -173,7 +173,7 @@ func TestBuildsKeepApart(t *testing.T) {
 	if len(p.Cases) != 4 || p.Cases[3].Name != "new [B]" || p.Cases[1].Name != "new [A]" {
 		t.Fatalf("cases %+v", p.Cases)
 	}
-	for i, want := range map[int]float64{1: 2, 3: 4} {
+	for i, want := range map[int]float64{1: 2, 2: 10, 3: 20} {
 		if e := p.Cases[i].Cells["cpu_per_msg"].Effect; !near(e.Estimate, want) {
 			t.Errorf("%s: effect %v, want %v", p.Cases[i].Name, e.Estimate, want)
 		}

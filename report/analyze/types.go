@@ -232,7 +232,8 @@ type Series struct {
 }
 
 // FloorValue is what the harness itself costs on one metric: the median over
-// the trials of the null strategy.
+// the trials of the null strategy at all points. Cells are held against those
+// of their own point.
 type FloorValue struct {
 	Metric string  `json:"metric"`
 	Unit   string  `json:"unit"`

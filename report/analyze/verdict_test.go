@@ -32,6 +32,10 @@ func TestNotMeasurableSaysWhyAndWhere(t *testing.T) {
 			c.Needs = "hardware"
 			b.res.Header.Environment = record.Environment{{Key: ClassKey, Value: "soft"}}
 		}, "this machine is soft; the claim needs hardware", "hardware"},
+		"class does not apply": {func(b *mini, c *record.Claim) {
+			c.Needs = "soft"
+			b.res.Header.Environment = record.Environment{{Key: ClassKey, Value: "n/a"}}
+		}, "unknown class", "soft"},
 		"class not stated": {func(b *mini, c *record.Claim) { c.Needs = "soft" }, "unknown class", "soft"},
 		"skipped case": {func(b *mini, c *record.Claim) {
 			c.A = "other"
@@ -127,5 +131,64 @@ func TestClaimOnATaintedCaseIsNotDecided(t *testing.T) {
 	v := verdictOf(t, b)
 	if v.Status != NotMeasurable || !strings.Contains(v.Reason, "other work") {
 		t.Errorf("%+v", v)
+	}
+}
+
+func TestEquivalenceIsReadOneSided(t *testing.T) {
+	// Five tight pairs: each one-sided test reaches 1/32, a two-sided one 1/16.
+	old := levels(10, 11, 12, 13, 14)
+	b := newMini(timedMetric).add("old", "p", old...).add("new", "p", levels(10.01, 11.02, 11.99, 13.01, 14.02)...).
+		claim(record.Claim{Expect: "same", By: 0.05})
+	v := verdictOf(t, b)
+	if v.Status != Supported || !near(v.P, 1.0/32) {
+		t.Fatalf("five tight pairs: %+v", v)
+	}
+	if e := v.Points[0].Effect; !e.HasInterval || e.Level < 0.9 || e.Level > 0.95 {
+		t.Errorf("the interval beside a TOST is the one at 1-2alpha: %+v", e)
+	}
+	if !strings.Contains(v.Reason, "at 90%") {
+		t.Errorf("reason %q", v.Reason)
+	}
+}
+
+func TestMarginOfSameIsSymmetricInTheLogarithm(t *testing.T) {
+	// Within 1.5x is 0.667 to 1.5: 0.6 is outside, though above 1-0.5.
+	b := newMini(timedMetric).add("old", "p", around(10, 0.01, 8, 0)...).add("new", "p", around(6, 0.01, 8, 0)...).
+		claim(record.Claim{Expect: "same", By: 0.5})
+	if v := verdictOf(t, b); v.Status != Refuted {
+		t.Errorf("0.6 within a factor of 1.5: %+v", v)
+	}
+}
+
+func TestClaimMissingAPointHasNoP(t *testing.T) {
+	b := newMini(timedMetric).add("old", "p1", around(10, 0.01, 8, 0)...).add("new", "p1", around(5, 0.01, 8, 1)...).
+		add("old", "p2", around(10, 0.01, 8, 0)...).claim(record.Claim{Expect: "less", By: 0.2, At: "all"}).claim(record.Claim{Expect: "less", By: 0.2, At: "p1"})
+	s := b.analyze(t)
+	if s.Claims[0].P != 1 || s.Claims[1].Status != Supported || !near(s.Claims[1].Level, 0.975) {
+		t.Errorf("a claim that cannot be supported takes no step of Holm's: %+v", s.Claims)
+	}
+}
+
+func TestOnePointAtTheMarginNeedsNoMoreBlocks(t *testing.T) {
+	jitter := []float64{0.9, 0.94, 0.98, 0.99, 1 / 0.99, 1 / 0.98, 1 / 0.94, 1 / 0.9}
+	at := func(shift float64) (old, scaled []record.Value) {
+		for _, j := range jitter {
+			old, scaled = append(old, record.Level(10)), append(scaled, record.Level(10*shift*j))
+		}
+		return old, scaled
+	}
+	b := newMini(timedMetric)
+	for i, shift := range []float64{0.8, 0.78} {
+		old, scaled := at(shift)
+		point := []string{"p1", "p2"}[i]
+		b.add("old", point, old...).add("new", point, scaled...)
+	}
+	b.claim(record.Claim{Expect: "less", By: 0.2, At: "all"})
+	if v := verdictOf(t, b); v.Status != Undecided || v.BlocksLo != 0 || !strings.Contains(v.Reason, "no reasonable number") {
+		t.Errorf("one point at its margin: %+v", v)
+	}
+	b.res.Header.Scenario.Claims[0].At = "p2"
+	if v := verdictOf(t, b); v.Status != Undecided || v.BlocksLo < 20 || v.BlocksHi < v.BlocksLo {
+		t.Errorf("2%% below the margin at 7%% noise: %+v", v)
 	}
 }

@@ -32,7 +32,7 @@ func Benchfmt(w io.Writer, r *analyze.Report, _ Options) error {
 }
 
 func benchScenario(w *bufio.Writer, s *analyze.Scenario) {
-	for _, kv := range [][2]string{{"goarch", envValue(s, "arch")}, {"cpu", envValue(s, "cpu")}, {"kernel", envValue(s, "kernel")},
+	for _, kv := range [][2]string{{"goarch", envValue(s, "arch")}, {"cpu", envValue(s, "cpu_model")}, {"kernel", envValue(s, "kernel")},
 		{"pkg", "zcbench/" + s.Info.Name}, {"zcbench", s.Tool.Version}, {"scenario-digest", s.Info.Digest}} {
 		if v := strings.TrimSpace(Sanitize(kv[1])); v != "" {
 			fmt.Fprintf(w, "%s: %s\n", kv[0], v)

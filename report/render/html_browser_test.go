@@ -48,7 +48,7 @@ func startBrowser(t *testing.T) context.Context {
 	if os.Geteuid() == 0 {
 		opts = append(opts, chromedp.NoSandbox) // its sandbox refuses root
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 4*time.Minute)
 	t.Cleanup(stop)
 	alloc, end := chromedp.NewExecAllocator(ctx, opts...)
 	t.Cleanup(end)
@@ -187,10 +187,16 @@ const collisions = `(() => {
 
 func TestPageInBrowser(t *testing.T) {
 	browser := startBrowser(t)
-	pages := map[string]string{"one": savePage(t, analyzed(t, fixture.Result())), "sweep": savePage(t, analyzed(t, fixture.Sweep()))}
+	pages := map[string]string{
+		"one": savePage(t, reportOf(t, fixture.Result())), "sweep": savePage(t, reportOf(t, fixture.Sweep())),
+		"hostile": savePage(t, withHostileNames(t)), "bare": savePage(t, degenerate(t)["nothing measured"]),
+	}
 	for name, path := range pages {
 		for _, width := range []int64{400, 1400, 2000} {
 			for _, dark := range []bool{false, true} {
+				if width == 1400 && os.Getenv(shotsEnv) == "" {
+					continue // for the eye only
+				}
 				id := fmt.Sprintf("%s-%d-dark=%v", name, width, dark)
 				t.Run(id, func(t *testing.T) {
 					p := open(t, browser, path, width, dark)
@@ -200,6 +206,9 @@ func TestPageInBrowser(t *testing.T) {
 					}
 					if c := eval[[]string](t, p, collisions); len(c) > 0 {
 						t.Errorf("texts of plots collide: %q", c)
+					}
+					if eval[bool](t, p, `"pwned" in window`) {
+						t.Error("text from a file ran as a script")
 					}
 					checkContrast(t, p, dark)
 					p.quiet(t)
@@ -230,7 +239,7 @@ func checkContrast(t *testing.T, p *tab, dark bool) {
 }
 
 func TestTableSortsByMouseAndKeyboard(t *testing.T) {
-	p := open(t, startBrowser(t), savePage(t, analyzed(t, fixture.Result())), 1400, false)
+	p := open(t, startBrowser(t), savePage(t, reportOf(t, fixture.Result())), 1400, false)
 	read := func() []float64 {
 		return eval[[]float64](t, p, `[...document.querySelectorAll("table.sortable tbody tr")].map((r) => Number(r.cells[2].dataset.sort))`)
 	}
@@ -258,7 +267,7 @@ func TestTableSortsByMouseAndKeyboard(t *testing.T) {
 }
 
 func TestHoverTellsTheValue(t *testing.T) {
-	p := open(t, startBrowser(t), savePage(t, analyzed(t, fixture.Result())), 1400, false)
+	p := open(t, startBrowser(t), savePage(t, reportOf(t, fixture.Result())), 1400, false)
 	at := eval[[]float64](t, p, `(() => { const s = [...document.querySelectorAll(".lead .wide .hot")].at(-1);
 	  const b = s.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()`)
 	if err := chromedp.Do(p.ctx, chromedp.MouseEvent("mouseMoved", at[0], at[1])); err != nil {

@@ -94,7 +94,7 @@ func direction(m record.Metric) string {
 }
 
 func newRow(s *analyze.Scenario, p *analyze.Point, c *analyze.Case) rowView {
-	row := rowView{Name: cleanText(c.Name), Point: cleanText(p.Name), Baseline: c.Info.Baseline, Tags: cleanAll(c.Marks)}
+	row := rowView{Name: caseName(c), Point: cleanText(p.Name), Baseline: c.Info.Baseline, Tags: cleanAll(c.Marks)}
 	if row.Baseline {
 		row.Tags = append([]string{"baseline"}, row.Tags...)
 	}
@@ -165,7 +165,7 @@ func newDetails(s *analyze.Scenario) (out []detailView, note string) {
 		}
 		d := detailView{Name: cleanText(p.Name)}
 		for k := range p.Cases {
-			d.Cases = append(d.Cases, cleanText(p.Cases[k].Name))
+			d.Cases = append(d.Cases, caseName(&p.Cases[k]))
 		}
 		for _, m := range s.Metrics {
 			r := detailRow{Name: metricTitle(m), Help: cleanText(m.Help)}

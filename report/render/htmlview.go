@@ -61,6 +61,9 @@ func newScenarioView(s *analyze.Scenario, i int) scenarioView {
 	if v.Question == "" {
 		v.Question = cleanText(s.Info.Title)
 	}
+	if v.Question == "" {
+		v.Question = v.Name
+	}
 	if v.Answer == "" {
 		v.Answer = "No answer: the figures it needs were not measured in this run. See the warnings below."
 	}
@@ -109,10 +112,11 @@ func flags(s *analyze.Scenario) []string {
 // machine is where the run was made, in a few words.
 func machine(e record.Environment) string {
 	var out []string
-	for _, k := range []string{"cpu", "kernel"} {
-		if v, ok := e.Get(k); ok {
-			out = append(out, cleanText(v))
-		}
+	if v, ok := e.Get("cpu_model"); ok {
+		out = append(out, cleanText(v))
+	}
+	if v, ok := e.Get("kernel"); ok {
+		out = append(out, "kernel "+cleanText(v))
 	}
 	return strings.Join(out, ", ")
 }

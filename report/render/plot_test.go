@@ -56,8 +56,8 @@ func degenerate(t *testing.T) map[string]*analyze.Report {
 		"no point":    plotReport(plotCases()),
 		"no case":     plotReport(nil, "p"),
 		"one case":    plotReport(plotCases()[:1], "p"),
-		"one trial":   analyzed(t, fixture.New(fixture.Spec{Blocks: 1, Repeats: 1, Messages: 25})),
-		"few blocks":  analyzed(t, fixture.New(fixture.Spec{Blocks: 2, Repeats: 1})),
+		"one trial":   reportOf(t, fixture.New(fixture.Spec{Blocks: 1, Repeats: 1, Messages: 25})),
+		"few blocks":  reportOf(t, fixture.New(fixture.Spec{Blocks: 2, Repeats: 1})),
 		"identical":   plotReport([]plotCase{{name: "a", latency: 1e-5, cpu: 1e-6, pages: 4}, {name: "b", latency: 1e-5, cpu: 1e-6, pages: 4}}, "p"),
 		"skipped":     alter(func(c *analyze.Case, _ int) { c.Skip = &record.Skip{Reason: "no io_uring here"} }),
 		"nothing measured": alter(func(c *analyze.Case, _ int) {
@@ -196,7 +196,7 @@ func TestPicturesOfTheFixture(t *testing.T) {
 		"sweep": {fixture.New(fixture.Spec{Points: []string{"clients=1", "clients=2"}}),
 			[]string{"residency", "latency", "pareto", "effects-1", "effects-2"}},
 	} {
-		r := analyzed(t, c.res)
+		r := reportOf(t, c.res)
 		for ext, write := range map[string]func(string, *analyze.Report) ([]string, error){".png": WritePNGs, ".svg": WriteSVGs} {
 			paths, err := write(filepath.Join(dir, sub), r)
 			if err != nil {
@@ -217,6 +217,28 @@ func TestPicturesOfTheFixture(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestLongRunsAreDrawnWithFewPoints(t *testing.T) {
+	r := alter(func(c *analyze.Case, i int) {
+		one := analyze.Series{Name: residencySeries}
+		for k := range int64(50_000) {
+			one.X, one.Y = append(one.X, k), append(one.Y, k*7919%1000+int64(i)*1000)
+		}
+		one.Y[31_337] = 20_000
+		c.Series = slices.Repeat([]analyze.Series{one}, 6)
+	})
+	plots, err := Plots(r, PlotOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := plots[0].SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	if plots[0].Kind != PlotResidency || b.Len() > 400_000 {
+		t.Errorf("%s of six lines of 50000 points takes %d bytes", plots[0].Name, b.Len())
 	}
 }
 

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -113,12 +112,4 @@ func seriesOf(rng *rand.Rand, c plotCase, repeat int) analyze.Series {
 		s.Y = append(s.Y, int64(c.pages*(1-math.Exp(-float64(i)/25))*(1+0.01*rng.NormFloat64())))
 	}
 	return s
-}
-
-func pointNames(n int) []string {
-	var out []string
-	for i := range n {
-		out = append(out, fmt.Sprintf("clients=%d, load=open(50%%)", 16<<i))
-	}
-	return out
 }

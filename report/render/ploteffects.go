@@ -50,7 +50,8 @@ func metricOf(s *analyze.Scenario, name string) record.Metric {
 
 // metricTitle is a metric in words with its denominator, safe to show.
 func metricTitle(m record.Metric) string {
-	return cleanText(figure.Name(m.Name) + figure.Per(m.Per))
+	name, per := figure.Name(m.Name), figure.Per(m.Per)
+	return cleanText(strings.TrimSuffix(name, per) + per)
 }
 
 // whyNoEffect finds the reason why no case has an effect on the metric.
@@ -106,6 +107,7 @@ func effectPanel(m record.Metric, p pointView) *forestPanel {
 		r := newEffectRow(c, c.Cells[m.Name], e.stat)
 		if r.effect != nil && r.effect.Zero && !r.onAxis {
 			r.text = figure.Format(c.Cells[m.Name].Median, m.Unit) + " against " + figure.Format(p.baseline().Cells[m.Name].Median, m.Unit)
+			r.hover = c.name + ": " + r.text
 		}
 		if r.onAxis {
 			vals = append(vals, r.effect.Estimate)

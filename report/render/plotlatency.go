@@ -75,7 +75,7 @@ func latencyPanel(p pointView) *linePanel {
 		if !usable(d) {
 			continue
 		}
-		cv := curve{name: c.name, mark: c.mark, pts: decimate(latencyPoints(d), maxPoints)}
+		cv := curve{name: c.name, mark: c.mark, pts: latencyPoints(d)}
 		for _, q := range shownPercentiles(d) {
 			cv.spots = append(cv.spots, spot{xy{percentileX(q.Q), q.V},
 				fmt.Sprintf("%s: p%s %s (%d messages)", c.name, percentText(q.Q), figure.Format(q.V, d.Unit), d.N), true})

@@ -41,6 +41,10 @@ type linePanel struct {
 // maxPoints bounds the points of one line: more take seconds to draw.
 const maxPoints = 5000
 
+// pointsFor is how many points a line needs to look the same on w: a stretch
+// of one point's width shows its first, lowest and highest.
+func pointsFor(w vg.Length) int { return min(maxPoints, max(60, int(2*w))) }
+
 const (
 	leaderLength = vg.Length(16) // between the plot and the names
 	nameMarker   = vg.Length(12) // room for the marker before a name
@@ -113,6 +117,7 @@ func (l *linePanel) shade(c draw.Canvas, at func(x, y float64) vg.Point) {
 }
 
 func (l *linePanel) lines(c draw.Canvas, at func(x, y float64) vg.Point) {
+	n := pointsFor(c.Max.X - c.Min.X)
 	// The baseline is drawn first, and thick: a line equal to it stays visible.
 	for _, base := range []bool{true, false} {
 		for _, cv := range l.curves {
@@ -122,9 +127,9 @@ func (l *linePanel) lines(c draw.Canvas, at func(x, y float64) vg.Point) {
 			for _, f := range cv.faint {
 				sty := cv.mark.line()
 				sty.Width, sty.Dashes = 0.35, nil
-				c.StrokeLines(sty, c.ClipLinesXY(mapPoints(f, at))...)
+				c.StrokeLines(sty, c.ClipLinesXY(mapPoints(decimate(f, n/4), at))...)
 			}
-			c.StrokeLines(cv.mark.line(), c.ClipLinesXY(mapPoints(cv.pts, at))...)
+			c.StrokeLines(cv.mark.line(), c.ClipLinesXY(mapPoints(decimate(cv.pts, n), at))...)
 			for _, s := range cv.spots {
 				if s.marked {
 					cv.mark.glyph(&c, at(s.x, s.y), markerRadius)

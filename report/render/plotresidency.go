@@ -10,7 +10,10 @@ import (
 	"github.com/zcbench/zcbench/report/internal/figure"
 )
 
-const residencySeries = "buffer_pages"
+const (
+	residencySeries = "buffer_pages"
+	maxRepeats      = 5 // of a case, drawn beside its first trial
+)
 
 // residencyPicture plots resident buffer pages over the run, one panel per point.
 func residencyPicture(pts []pointView) *picture {
@@ -63,10 +66,10 @@ func residencyPanel(p pointView) *linePanel {
 		if len(lines) == 0 {
 			continue
 		}
-		cv := curve{name: c.name, mark: c.mark, pts: decimate(lines[0].pts, maxPoints/4)}
+		cv := curve{name: c.name, mark: c.mark, pts: lines[0].pts}
 		for k, t := range lines {
-			if k > 0 && k < 6 {
-				cv.faint = append(cv.faint, decimate(t.pts, 600))
+			if k > 0 && k <= maxRepeats {
+				cv.faint = append(cv.faint, t.pts)
 			}
 			for _, q := range t.pts {
 				xs, ys = append(xs, q.x), append(ys, q.y)

@@ -186,6 +186,12 @@ func linearTicks(lo, hi float64, n int, unit string) []plot.Tick {
 	sc := tickScale(math.Max(math.Abs(lo), math.Abs(hi)), unit)
 	lo, hi = lo/sc.Div, hi/sc.Div
 	step := niceStep((hi - lo) / math.Max(float64(n), 1))
+	for range 3 { // one tick alone gives no scale
+		if math.Floor(hi/step)-math.Ceil(lo/step) >= 1 {
+			break
+		}
+		step = niceStep(step / 2.1)
+	}
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	if m := step * math.Pow(10, float64(decimals)); math.Abs(m-math.Round(m)) > 1e-6 {
 		decimals++ // 2.5

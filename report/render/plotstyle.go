@@ -93,18 +93,17 @@ const (
 	markerRadius = vg.Length(3.6)
 )
 
-// markOf gives the look of the i-th case that is not the baseline. Colour,
-// shape and dash repeat with different periods, so that cases that share a
-// colour differ in the rest.
+// markOf gives the look of the i-th case that is not the baseline. Of
+// the first 42 none share both colour and shape.
 func markOf(i int, baseline bool) mark {
 	if baseline {
 		return mark{tone: toneBase}
 	}
-	round := i / seriesTones
+	round, k := i/seriesTones, i%seriesTones
 	return mark{
-		tone:   tone(1 + i%seriesTones),
-		shape:  1 + (i+round)%(shapeCount-1),
-		dashes: dashPatterns[(1+i+round)%len(dashPatterns)],
+		tone:   tone(1 + k),
+		shape:  1 + (k+round)%(shapeCount-1),
+		dashes: dashPatterns[(1+k+round)%len(dashPatterns)],
 	}
 }
 

@@ -17,6 +17,14 @@ type caseView struct {
 	mark mark
 }
 
+// caseName is a case's name, safe to show and never empty.
+func caseName(c *analyze.Case) string {
+	if n := cleanText(c.Name); n != "" {
+		return n
+	}
+	return "(no name)"
+}
+
 // pointView is a point as the plots show it.
 type pointView struct {
 	name  string // empty when the scenario has one point only
@@ -49,7 +57,7 @@ func pointViews(s *analyze.Scenario) []pointView {
 					next++
 				}
 			}
-			name := cleanText(c.Name)
+			name := caseName(c)
 			if c.Info.Baseline {
 				name += baselineSuffix
 			}

@@ -53,6 +53,26 @@ func TestTableSaysEverything(t *testing.T) {
 	}
 }
 
+func TestMissingValuesAreNamedTogether(t *testing.T) {
+	cell := func(why string) analyze.Cell { return analyze.Cell{Metric: "m", Unavailable: why} }
+	of := func(id, a, b string) analyze.Case {
+		return analyze.Case{Info: record.CaseInfo{ID: id}, Cells: map[string]analyze.Cell{"latency_p50": cell(a), "cpu_per_msg": cell(b)}}
+	}
+	s := analyze.Scenario{Columns: []string{"latency_p50", "cpu_per_msg"}, Points: []analyze.Point{{Cases: []analyze.Case{
+		of("one", "no trial", "no trial"), of("two", "", "too short"), of("three", "", ""), {Info: record.CaseInfo{ID: "gone"}, Skip: &record.Skip{}}}}}}
+	got := strings.Join(missingWords(&s), "\n")
+	if want := "median latency, CPU time of one: no trial\nCPU time of two: too short"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.Points[0].Cases = s.Points[0].Cases[:1]
+	if got := missingWords(&s); len(got) != 1 || got[0] != "median latency, CPU time of all cases: no trial" {
+		t.Errorf("got %q", got)
+	}
+	if got := someOf([]string{"a", "b", "c", "d", "e", "f"}, 9); got != "a, b, c, d and 2 more" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestTableLinesFitTheirWidth(t *testing.T) {
 	reports := awkward(t)
 	long := fixture.Result()

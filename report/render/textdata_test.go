@@ -137,7 +137,7 @@ func plain() *analyze.Report {
 		}}
 	s := analyze.Scenario{Path: "r/result.jsonl", Info: record.ScenarioInfo{Name: "round-figures", Title: "Round figures", Blocks: 2, Alpha: 0.05, Digest: "ab12"},
 		Tool: record.Tool{Version: "1.0.0", Go: "go1.26"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Seed: 9,
-		Environment: record.Environment{{Key: "arch", Value: "amd64"}, {Key: "cpu", Value: "Example"}},
+		Environment: record.Environment{{Key: "arch", Value: "amd64"}, {Key: "cpu_model", Value: "Example"}},
 		Metrics:     metrics, Columns: []string{"cpu_per_msg", "go_allocs", "bytes_per_s"}, Complete: true,
 		Points: []analyze.Point{{Info: record.PointInfo{ID: "p=1"}, Cases: []analyze.Case{base, other}}}}
 	return &analyze.Report{Scenarios: []analyze.Scenario{s}}

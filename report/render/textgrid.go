@@ -14,6 +14,7 @@ type grid struct {
 	o     Options
 	heads []string // titles of the metrics
 	names [][]textLine
+	marks [][]textLine // of the cases; shown with the first table only
 	rows  [][]gridCell // one for each case: a cell for each metric
 }
 
@@ -36,7 +37,8 @@ func newGrid(s *analyze.Scenario, p *analyze.Point, o Options) *grid {
 	}
 	for i := range p.Cases {
 		c := &p.Cases[i]
-		g.names = append(g.names, caseLines(c, o))
+		names, marks := caseLines(c, o)
+		g.names, g.marks = append(g.names, names), append(g.marks, marks)
 		var row []gridCell
 		for _, name := range s.Columns {
 			if c.Skip != nil {
@@ -50,16 +52,17 @@ func newGrid(s *analyze.Scenario, p *analyze.Point, o Options) *grid {
 	return g
 }
 
-func caseLines(c *analyze.Case, o Options) []textLine {
-	lines := []textLine{{o.text(c.Name), tonePlain}}
+// caseLines are the name of a case, and what befell its trials.
+func caseLines(c *analyze.Case, o Options) (names, marks []textLine) {
+	names = []textLine{{o.text(c.Name), tonePlain}}
 	if c.Info.Baseline {
-		lines[0].tone = toneStrong
-		lines = append(lines, textLine{"(baseline)", toneStrong})
+		names[0].tone = toneStrong
+		names = append(names, textLine{"(baseline)", toneStrong})
 	}
 	for _, m := range c.Marks {
-		lines = append(lines, textLine{o.text(m), toneWarn})
+		marks = append(marks, textLine{o.text(m), toneWarn})
 	}
-	return lines
+	return names, marks
 }
 
 func newGridCell(c analyze.Cell, m record.Metric, o Options) gridCell {
@@ -155,7 +158,7 @@ func (g *grid) stacked() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		for _, l := range g.names[i] {
+		for _, l := range slices.Concat(g.names[i], g.marks[i]) {
 			b.WriteString(g.o.paint(l.tone, indented("", "  ", l.text, width)))
 		}
 		for k, c := range row {

@@ -12,14 +12,14 @@ import (
 )
 
 // machineKeys are the facts of the environment worth a line beside a table.
-var machineKeys = []string{"cpu", "kernel", "arch", analyze.ClassKey, "placement"}
+var machineKeys = []string{"cpu_model", "kernel", "arch", analyze.ClassKey, "placement"}
 
 // machineWords names the machine in one line; empty if nothing is known.
 func machineWords(e record.Environment) string {
 	var parts []string
 	for _, k := range machineKeys {
-		if v, ok := e.Get(k); ok {
-			if k != "cpu" && k != "placement" {
+		if v, ok := e.Get(k); ok && v != "" && v != "n/a" {
+			if !strings.HasPrefix(k, "cpu") && k != "placement" {
 				v = k + " " + v
 			}
 			parts = append(parts, v)
@@ -81,44 +81,58 @@ func tableNotes(s *analyze.Scenario, o Options) string {
 	return b.String()
 }
 
-// missingWords says of each column why cells have no value, and which.
+// missingWords says why cells have no value: the metrics and cases that share
+// a reason are named together.
 func missingWords(s *analyze.Scenario) []string {
-	type gap struct{ title, why string }
+	type gap struct{ why, of string }
 	var order []gap
-	where := map[gap][]string{}
-	cases := 0
-	for i := range s.Points {
-		for k := range s.Points[i].Cases {
-			c := &s.Points[i].Cases[k]
-			if c.Skip != nil {
-				continue // has a row of its own among the skips
-			}
-			cases++
-			for _, name := range s.Columns {
-				cell := c.Cells[name]
-				if cell.Unavailable == "" {
+	metrics := map[gap][]string{}
+	for _, name := range s.Columns {
+		where := map[string][]string{}
+		var reasons []string
+		measured := 0
+		for i := range s.Points {
+			for k := range s.Points[i].Cases {
+				c := &s.Points[i].Cases[k]
+				if c.Skip != nil {
+					continue // the skips have a section of their own
+				}
+				measured++
+				why := c.Cells[name].Unavailable
+				if why == "" {
 					continue
 				}
-				key := gap{figure.Name(name), cell.Unavailable}
-				if where[key] == nil {
-					order = append(order, key)
+				if where[why] == nil {
+					reasons = append(reasons, why)
 				}
-				where[key] = append(where[key], c.Info.ID)
+				where[why] = append(where[why], c.Info.ID)
 			}
+		}
+		for _, why := range reasons {
+			g := gap{why, someOf(where[why], measured)}
+			if metrics[g] == nil {
+				order = append(order, g)
+			}
+			metrics[g] = append(metrics[g], figure.Name(name))
 		}
 	}
 	var out []string
-	for _, key := range order {
-		of := "all cases"
-		if ids := where[key]; len(ids) < cases {
-			of = strings.Join(ids[:min(len(ids), 4)], ", ")
-			if len(ids) > 4 {
-				of += fmt.Sprintf(" and %d more", len(ids)-4)
-			}
-		}
-		out = append(out, fmt.Sprintf("%s of %s: %s", key.title, of, key.why))
+	for _, g := range order {
+		out = append(out, fmt.Sprintf("%s of %s: %s", strings.Join(metrics[g], ", "), g.of, g.why))
 	}
 	return out
+}
+
+// someOf names up to four cases, or says that it is all of them.
+func someOf(ids []string, all int) string {
+	const most = 4
+	switch {
+	case len(ids) == all:
+		return "all cases"
+	case len(ids) > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
+	}
+	return strings.Join(ids, ", ")
 }
 
 func headlineText(s *analyze.Scenario, o Options) string {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -36,8 +37,8 @@ func (g *grid) tables() []string {
 		return nil
 	}
 	var out []string
-	for _, metrics := range l.tables {
-		out = append(out, g.table(l, metrics))
+	for i := range l.tables {
+		out = append(out, g.table(l, i))
 	}
 	return out
 }
@@ -46,8 +47,8 @@ func (g *grid) tables() []string {
 func (g *grid) layout(split bool) (layout, bool) {
 	l := layout{split: split}
 	width := g.o.width()
-	for _, n := range g.names {
-		l.nameWidth = max(l.nameWidth, widestLine(n))
+	for i := range g.names {
+		l.nameWidth = max(l.nameWidth, widestLine(g.names[i]), widestLine(g.marks[i]))
 	}
 	for k := range g.heads {
 		w := 0
@@ -95,8 +96,9 @@ func (l *layout) deal(width, most int) bool {
 	return len(l.tables) > 0
 }
 
-// table draws the metrics given as one table.
-func (g *grid) table(l layout, metrics []int) string {
+// table draws table n of the layout.
+func (g *grid) table(l layout, n int) string {
+	metrics := l.tables[n]
 	head := []string{"case"}
 	aligns := []tw.Align{tw.AlignLeft}
 	for _, k := range metrics {
@@ -108,9 +110,13 @@ func (g *grid) table(l layout, metrics []int) string {
 	t.Header(head)
 	for i, row := range g.rows {
 		var name []textLine
-		for _, n := range g.names[i] {
-			for _, line := range wrapText(n.text, l.nameWidth) {
-				name = append(name, textLine{line, n.tone})
+		said := g.names[i]
+		if n == 0 {
+			said = slices.Concat(said, g.marks[i])
+		}
+		for _, s := range said {
+			for _, line := range wrapText(s.text, l.nameWidth) {
+				name = append(name, textLine{line, s.tone})
 			}
 		}
 		cells := []string{g.o.joined(name)}

@@ -68,9 +68,9 @@ func Format(v float64, unit string) string {
 	return format(v, unit, 3)
 }
 
-// Count writes an exact count as Format does, with five significant digits: a
+// Count writes an exact count as Format does, with four significant digits: a
 // difference in the fourth is not noise there.
-func Count(v float64, unit string) string { return format(v, unit, 5) }
+func Count(v float64, unit string) string { return format(v, unit, 4) }
 
 func format(v float64, unit string, digits int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {

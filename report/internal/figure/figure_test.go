@@ -33,7 +33,7 @@ func TestCountsKeepMoreDigits(t *testing.T) {
 		v    float64
 		unit string
 		want string
-	}{{2.004, "1", "2.004"}, {2, "1", "2"}, {62668.8, "B", "61.2 KiB"}, {1.0151234, "1", "1.0151"}, {0, "B", "0 B"}, {1, "page", "1 page"}} {
+	}{{2.004, "1", "2.004"}, {2, "1", "2"}, {62668.8, "B", "61.2 KiB"}, {1.0151234, "1", "1.015"}, {0, "B", "0 B"}, {1, "page", "1 page"}} {
 		if got := Count(c.v, c.unit); got != c.want {
 			t.Errorf("Count(%v, %q) = %q, want %q", c.v, c.unit, got, c.want)
 		}

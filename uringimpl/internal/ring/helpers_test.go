@@ -104,7 +104,7 @@ func (g *testGroup) provide(t *testing.T, bids ...uint16) {
 // force adds an entry past every check of ours, as a careless user would.
 func (g *testGroup) force(p []byte, n uint32, bid uint16) {
 	e := &g.bufs[g.tail&g.mask]
-	e.addr, e.len, e.bid = uint64(uintptr(unsafe.Pointer(&p[0]))), n, bid
+	e.addr, e.len, e.bid = addressOf(p), n, bid
 	g.tail++
 	g.Publish()
 }
@@ -219,6 +219,9 @@ func rawFD(t *testing.T, c *net.TCPConn) int {
 	}
 	return fd
 }
+
+// addressOf is where a slice lies, as the kernel wants it told.
+func addressOf(p []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(p)))) }
 
 func send(t *testing.T, fd int, p []byte) {
 	t.Helper()

@@ -113,9 +113,7 @@ func word(mem []byte, off uint32) *uint32 { return (*uint32)(unsafe.Pointer(&mem
 func (r *Ring) Close() error {
 	var errs []error
 	if r.fd >= 0 {
-		c := syncCancelReg{flags: cancelAll | cancelAny, timeout: timespec{sec: 1}}
-		// Nothing in flight is an error too; closing goes on whatever came of it.
-		_ = r.register(registerSyncCancel, unsafe.Pointer(&c), 1)
+		r.cancel()
 	}
 	for _, m := range [...][]byte{r.sqMem, r.cqMem, r.sqeMem} {
 		if m != nil {
@@ -128,6 +126,16 @@ func (r *Ring) Close() error {
 		r.fd = -1
 	}
 	return errors.Join(errs...)
+}
+
+// cancel ends every request in flight. Closing goes on whatever comes of it:
+// having nothing to cancel is an error too.
+func (r *Ring) cancel() {
+	c := syncCancelReg{flags: cancelAll | cancelAny, timeout: timespec{sec: 1}}
+	_ = r.register(registerSyncCancel, unsafe.Pointer(&c), 1)
+	// With DEFER_TASKRUN requests end, and let their sockets go, in a call that
+	// asks for events. What is not submitted stays so.
+	unix.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), 0, 0, enterGetEvents, 0, 0)
 }
 
 // Fd is the ring's file descriptor.
