@@ -31,7 +31,7 @@ type Machine struct {
 func Survey(tool record.Tool) Machine {
 	clk, why := clock.Choose("/", 100*time.Millisecond)
 	env := sysinfo.With(sysinfo.Read("/"),
-		sysinfo.Tool(tool.Version),
+		sysinfo.Tool(tool.Version), priorityItem(),
 		record.EnvItem{Key: "clock", Value: fmt.Sprintf("%s at %.6g MHz: %s", clk.Source, clk.TicksHz/1e6, why)})
 	return Machine{
 		Environment: env, Warnings: sysinfo.Warnings(env),
@@ -71,6 +71,9 @@ func (c *Campaign) Run(ctx context.Context) (Summary, string, error) {
 	// Children are tied to the thread that starts them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	if undo, err := raisePriority(); err == nil {
+		defer undo()
+	}
 	path := filepath.Join(c.Dir, record.FileName)
 	w, finished, err := c.open(path)
 	if err != nil {

@@ -84,17 +84,10 @@ func Generate(t record.Trial, ln net.Listener, p *Progress) (record.Generator, e
 	return g.run()
 }
 
-// Pin keeps the calling thread, which must be locked, on one CPU.
-func Pin(cpu int) error {
-	var set unix.CPUSet
-	set.Set(cpu)
-	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("pin to CPU %d: %w", cpu, err)
-	}
-	return nil
-}
-
-var errStopped = errors.New("the generator gave up at the trial's deadline")
+var (
+	errStopped = errors.New("the generator gave up at the trial's deadline")
+	errGone    = errors.New("the receiver has closed its connections")
+)
 
 // run sends the warm-up, waits for the receiver to be ready, then the window.
 func (g *generator) run() (record.Generator, error) {
@@ -130,30 +123,53 @@ func (g *generator) run() (record.Generator, error) {
 // linger keeps the connections open until the receiver closes its end: an early
 // end of stream would reach some clients before others have all their bytes.
 func (g *generator) linger() error {
-	fds := []unix.PollFd{{Fd: int32(g.out[0].fd), Events: unix.POLLIN | unix.POLLRDHUP}}
 	for g.clk.Now() < g.stop {
-		n, err := unix.Poll(fds, 100)
-		if err != nil && err != unix.EINTR {
+		gone, err := g.gone(100)
+		if err != nil {
 			return fmt.Errorf("wait for the receiver to close: %w", err)
 		}
-		if n > 0 {
+		if gone {
 			return nil
 		}
 	}
 	return errStopped
 }
 
-// pause is one turn of a waiting loop. It yields now and then, for machines
-// with a single CPU, and watches the deadline.
+// gone reports whether the receiver has closed its end, waiting for that at most
+// some milliseconds.
+func (g *generator) gone(waitMS int) (bool, error) {
+	fds := [1]unix.PollFd{{Fd: int32(g.out[0].fd), Events: unix.POLLIN | unix.POLLRDHUP}}
+	n, err := unix.Poll(fds[:], waitMS)
+	if err != nil && err != unix.EINTR {
+		return false, err
+	}
+	return n > 0, nil
+}
+
+// A waiting loop yields every so many turns, for machines with a single CPU, and
+// looks less often whether anybody is there.
+const (
+	yieldTurns = 1 << 8
+	lookTurns  = 1 << 14
+)
+
+// pause is one turn of a waiting loop. It watches the deadline and the receiver.
 func (g *generator) pause(spins int) error {
-	if spins%256 != 255 {
+	if spins%yieldTurns != yieldTurns-1 {
 		return nil
 	}
 	unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 	if g.clk.Now() > g.stop {
 		return errStopped
 	}
-	return nil
+	if spins%lookTurns != lookTurns-1 {
+		return nil
+	}
+	gone, err := g.gone(0)
+	if err == nil && gone {
+		err = errGone
+	}
+	return err
 }
 
 func threadCPU() int64 {

@@ -53,18 +53,32 @@ type Load struct {
 }
 
 // Workload is one point of the workload axes: what every strategy sees alike.
+// Which members matter depends on the kind.
 type Workload struct {
-	Kind         string `json:"kind"`      // receive
-	Transport    string `json:"transport"` // tcp
-	Clients      int    `json:"clients"`
+	Kind         string `json:"kind"`                // receive, rdma-post-recv, ...
+	Transport    string `json:"transport,omitempty"` // tcp
+	Clients      int    `json:"clients,omitempty"`
 	Sizes        Sizes  `json:"sizes"`
-	BudgetBytes  int64  `json:"budget_bytes"` // buffer memory per client
+	BudgetBytes  int64  `json:"budget_bytes,omitempty"` // buffer memory per client
 	Load         Load   `json:"load"`
 	HoldMessages int    `json:"hold_messages,omitempty"` // messages in the application's hands at once
 	HoldNS       int64  `json:"hold_ns,omitempty"`       // or how long each is kept
-	Assembly     string `json:"assembly"`                // contiguous, vectored
-	Touch        string `json:"touch"`                   // header, payload
+	Assembly     string `json:"assembly,omitempty"`      // contiguous, vectored
+	Touch        string `json:"touch,omitempty"`         // header, payload
+
+	Batch       int    `json:"batch,omitempty"`        // work requests a post
+	SGEs        int    `json:"sges,omitempty"`         // of a work request
+	Bytes       int64  `json:"bytes,omitempty"`        // payload of a work request
+	Buffers     string `json:"buffers,omitempty"`      // hot, cold
+	ConnectData int64  `json:"connect_data,omitempty"` // private data bytes sent with a connection request
+	AcceptData  int64  `json:"accept_data,omitempty"`  // and with its acceptance
+	Live        int    `json:"live,omitempty"`         // long-lived allocations among the posts
+	LiveBytes   *Sizes `json:"live_bytes,omitempty"`   // and their sizes
 }
+
+// KindReceive is the kind of workloads in which messages are received; the
+// others post, connect or allocate.
+const KindReceive = "receive"
 
 // Peer is how a trial reaches its load generator.
 type Peer struct {
