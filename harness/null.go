@@ -12,20 +12,31 @@ var Null = Strategy{
 	Summary: "no receive at all: the cost of the harness itself",
 	Open: func(b *Bench, _ Values) (Receiver, error) {
 		n := &null{sink: b.Sink, trial: b.Trial.Seed, sched: load.NewSchedule(b.Trial)}
-		n.buf = make([]byte, load.Largest(b.Trial.Workload.Sizes))
-		n.base = make([]uint64, b.Trial.Workload.Clients)
 		n.fill = b.Sink.verify
+		n.bufs = make([][]byte, 1)
+		if w := b.Trial.Workload; n.fill && w.HoldMessages > 0 {
+			n.bufs = make([][]byte, min(w.HoldMessages+1, len(n.sched.Size)))
+		} else if n.fill && w.HoldNS > 0 {
+			n.bufs = make([][]byte, nullHeld)
+		}
+		for i := range n.bufs {
+			n.bufs[i] = make([]byte, load.Largest(b.Trial.Workload.Sizes))
+		}
+		n.base = make([]uint64, b.Trial.Workload.Clients)
 		b.Sink.Buffers(1)
 		b.Sink.Lend(0)
 		return n, nil
 	},
 }
 
+// nullHeld is how many messages a verify trial holds at most for a time.
+const nullHeld = 64
+
 type null struct {
 	sink  *Sink
 	trial uint64 // seed
 	sched load.Schedule
-	buf   []byte
+	bufs  [][]byte // one, unless held messages are checked
 	base  []uint64 // stream offset of each client's next message
 	fill  bool
 	now   uint64 // of the message before: messages are due back to back
@@ -36,19 +47,31 @@ func (n *null) Receive(target uint64) error {
 	for n.sink.More(target) {
 		i := uint32(n.sink.Got())
 		client, size := n.sched.Client[i], n.sched.Size[i]
+		buf := n.bufs[0]
+		if len(n.bufs) > 1 {
+			buf = n.unheld(i)
+		}
 		load.Header{
 			Length: size, Client: client, Intended: n.now, Seq: i,
 			Check: load.Check(n.trial, client, i, size),
-		}.Put(n.buf)
+		}.Put(buf)
 		if n.fill {
-			load.Fill(n.buf[load.HeaderBytes:size], load.StreamKey(n.trial, int(client)), n.base[client]+load.HeaderBytes)
+			load.Fill(buf[load.HeaderBytes:size], load.StreamKey(n.trial, int(client)), n.base[client]+load.HeaderBytes)
 			n.base[client] += uint64(size)
 		}
 		n.count.Receives++
 		n.now = n.sink.Now()
-		n.sink.Deliver(int(client), n.buf[:size], 0, n.now)
+		n.sink.Deliver(int(client), buf[:size], 0, n.now)
 	}
 	return n.sink.Err()
+}
+
+// unheld returns a buffer in which no held message lies, once there is one.
+func (n *null) unheld(i uint32) []byte {
+	for n.sink.Holding() >= len(n.bufs) {
+		n.sink.ReleaseDue(n.sink.Now())
+	}
+	return n.bufs[int(i)%len(n.bufs)]
 }
 
 func (n *null) Counters() Counters { return n.count }

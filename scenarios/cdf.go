@@ -15,9 +15,9 @@ type cdfDraft struct {
 
 func cdfKeys(c *cdfDraft) table {
 	return table{
-		field("points", &c.Points, cdfPoints(), "Steps [bytes, share of messages of at most that size], rising, the last share 1. Messages have the listed sizes."),
+		field("points", &c.Points, cdfPoints(), "Steps [bytes, share of sizes up to that one], rising, the last share 1. Only the listed sizes occur."),
 		field("file", &c.file, prose(4096, false), "A file beside the scenario: lines of bytes,cum as in points, or one size a line, which is the user's own trace."),
-		field("min", &c.Min, messageSize(), "Smaller sizes are raised to this. Default: the message header, 24 bytes."),
+		field("min", &c.Min, messageSize(), "Smaller sizes are raised to this. Default: 24B, the header of a message."),
 		field("max", &c.Max, messageSize(), "Larger sizes are cut to this."),
 		sizesName(&c.Sizes),
 	}

@@ -8,28 +8,16 @@ const maxCases = 10_000
 // for those to check who know the strategies: a misspelt strategy must be told
 // where it is, not where it is referred to.
 func (d *decoder) check(s *Scenario) {
-	d.checkBudget(s.Workload)
+	if d.kind.check != nil {
+		d.kind.check(d, s.Workload)
+	}
 	d.checkCases(s)
-}
-
-// checkBudget refuses sizes that no strategy could hold in its budget.
-func (d *decoder) checkBudget(w Workload) {
-	least := w.Budget[0]
-	for _, b := range w.Budget {
-		least = min(least, b)
-	}
-	for i, sizes := range w.Sizes {
-		if n := sizes.Largest(); n > least {
-			d.fail(index("workload.sizes", i), "messages of up to %s do not fit the budget of %s: give sizes a max, or a larger budget", FormatBytes(n), FormatBytes(least))
-		}
-	}
 }
 
 // checkCases refuses a case that two entries of strategies make, and more
 // cases than a run could measure.
 func (d *decoder) checkCases(s *Scenario) {
-	points := product(len(s.Workload.Transport), len(s.Workload.Clients), len(s.Workload.Sizes), len(s.Workload.Budget),
-		len(s.Workload.Load), len(s.Workload.Hold), len(s.Workload.Assembly), len(s.Workload.Touch))
+	points := s.Workload.points()
 	total := 0
 	for _, use := range s.Strategies {
 		total += product(points, use.count())
@@ -49,6 +37,19 @@ func (d *decoder) checkCases(s *Scenario) {
 			seen[c.Label()] = i
 		}
 	}
+}
+
+// points is the number of points the axes multiply to; those of other kinds
+// are empty.
+func (w Workload) points() int {
+	n := 1
+	for _, values := range []int{
+		len(w.Transport), len(w.Clients), len(w.Sizes), len(w.Budget), len(w.Load), len(w.Hold), len(w.Assembly), len(w.Touch),
+		len(w.Batch), len(w.SGEs), len(w.Bytes), len(w.Buffers), len(w.ConnectData), len(w.AcceptData), len(w.Live), len(w.LiveBytes),
+	} {
+		n = product(n, max(1, values))
+	}
+	return n
 }
 
 // product multiplies without overflow: anything over maxCases is too much.

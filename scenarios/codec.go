@@ -61,7 +61,9 @@ func integer(low, high int64) codec[int] {
 
 // byteSize reads a number of bytes from low to high.
 func byteSize(low, high int64) codec[int64] {
-	return numberOf("a size such as 64KiB", ref("bytes"), func(text string) (int64, error) {
+	s := ref("bytes")
+	s["minimum"], s["maximum"] = low, high // of a number without a unit
+	return numberOf("a size such as 64KiB", s, func(text string) (int64, error) {
 		v, err := ParseBytes(text)
 		if err != nil {
 			return 0, err

@@ -14,6 +14,7 @@ import (
 // as far as it can, so that a user sees all faults at once.
 type decoder struct {
 	scenario *Scenario
+	kind     kind
 	read     reader
 	faults   []fault
 	beside   [][]byte // the files read so far
@@ -149,7 +150,7 @@ func (t table) decode(d *decoder, path string, n ast.Node, partial bool) (given 
 			k.set(d, join(path, name), kv.Value)
 			continue
 		}
-		guess, hint := t.hint(name)
+		guess, hint := d.hint(t, path, name)
 		given[guess] = true // one mistake, not also a missing key
 		d.failNode(kv.Key, "unknown key %s in %s%s", quote(name), where(path), hint).Suggest = guess
 	}
@@ -168,11 +169,17 @@ func (t table) decode(d *decoder, path string, n ast.Node, partial bool) (given 
 	return given, len(d.faults) == before
 }
 
-// hint guesses what an unknown key was meant to be: one that belongs elsewhere,
-// or the nearest of the keys there are, which it lists.
-func (t table) hint(name string) (guess, hint string) {
-	if home := home(name); home != "" {
+// hint guesses what an unknown key of the mapping at path was meant to be: one
+// that belongs elsewhere or to another kind, or the nearest of the keys there
+// are, which it lists.
+func (d *decoder) hint(t table, path, name string) (guess, hint string) {
+	if home := d.kind.home(name); home != "" {
 		return "", "; it belongs in " + home
+	}
+	if path == "" || path == "workload" || path == "smoke.workload" {
+		if of := kindsWith(name); of != "" {
+			return "", fmt.Sprintf("; it belongs in the workload of kind %s, this scenario is of kind %s", of, d.kind.name)
+		}
 	}
 	if guess := Nearest(name, t.names()); guess != "" {
 		return guess, ""

@@ -41,10 +41,15 @@ smoke:
 // edited is base with the first old replaced by new.
 func edited(t *testing.T, old, new string) string {
 	t.Helper()
-	if !strings.Contains(base, old) {
-		t.Fatalf("the base scenario has no %q", old)
+	return editedOf(t, base, old, new)
+}
+
+func editedOf(t *testing.T, text, old, new string) string {
+	t.Helper()
+	if !strings.Contains(text, old) {
+		t.Fatalf("the scenario has no %q:\n%s", old, text)
 	}
-	return strings.Replace(base, old, new, 1)
+	return strings.Replace(text, old, new, 1)
 }
 
 // mustFault parses a faulty text and returns its error.
@@ -64,7 +69,7 @@ func mustFault(t *testing.T, text string) *Error {
 	return e
 }
 
-// faultCase replaces old by new in base and expects the fault at line:col.
+// faultCase replaces old by new in a text and expects the fault at line:col.
 type faultCase struct {
 	old, new  string
 	line, col int
@@ -74,9 +79,15 @@ type faultCase struct {
 
 func checkFaults(t *testing.T, cases []faultCase) {
 	t.Helper()
+	checkFaultsOf(t, base, cases)
+}
+
+// checkFaultsOf is checkFaults with another text than base.
+func checkFaultsOf(t *testing.T, text string, cases []faultCase) {
+	t.Helper()
 	for _, c := range cases {
 		t.Run(c.new, func(t *testing.T) {
-			e := mustFault(t, edited(t, c.old, c.new))
+			e := mustFault(t, editedOf(t, text, c.old, c.new))
 			if e.Line != c.line || e.Col != c.col || !strings.Contains(e.Msg, c.msg) || e.Suggest != c.suggest {
 				t.Errorf("got %d:%d %q, suggest %q\nwant %d:%d %q, suggest %q", e.Line, e.Col, e.Msg, e.Suggest, c.line, c.col, c.msg, c.suggest)
 			}

@@ -12,6 +12,9 @@ import (
 // FuzzParse: any text is a scenario or an *Error at a place in it.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(base))
+	for _, kind := range Kinds() {
+		f.Add([]byte(minimal(kind, "smoke.measure", "{messages: 7}")))
+	}
 	for _, name := range Embedded() {
 		text, err := files.ReadFile(name + extension)
 		if err != nil {
@@ -65,8 +68,20 @@ func checkFuzzScenario(t *testing.T, s *Scenario) {
 	if err == nil && again.Baseline.Label() != s.Baseline.Label() {
 		t.Errorf("read twice, the baseline is %s and %s", s.Baseline.Label(), again.Baseline.Label())
 	}
+	for _, sizes := range [][]Sizes{s.Workload.Sizes, s.Workload.LiveBytes} {
+		checkFuzzSizes(t, sizes)
+	}
+	if n := s.Workload.points(); n < 1 || n > maxCases {
+		t.Errorf("%d points", n)
+	}
+	if smoke, err := s.Smoke(); err == nil {
+		_ = smoke.Errorf("workload.sizes[0]", "x").Error()
+	}
+}
+
+func checkFuzzSizes(t *testing.T, list []Sizes) {
 	labels := map[string]bool{}
-	for _, sizes := range s.Workload.Sizes {
+	for _, sizes := range list {
 		if labels[sizes.Label()] {
 			t.Errorf("%s twice", sizes.Label())
 		}
@@ -77,8 +92,5 @@ func checkFuzzScenario(t *testing.T, s *Scenario) {
 		if r, c := sizes.RaisedShare(), sizes.CutShare(); !(r >= 0 && r <= 1 && c >= 0 && c <= 1) {
 			t.Errorf("%s: raised %g, cut %g", sizes.Label(), r, c)
 		}
-	}
-	if smoke, err := s.Smoke(); err == nil {
-		_ = smoke.Errorf("workload.sizes[0]", "x").Error()
 	}
 }

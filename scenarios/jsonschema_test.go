@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,23 +33,46 @@ func TestSchemaFileIsCurrent(t *testing.T) {
 	}
 }
 
-// walkSchema calls visit for every property below node; wrap puts text where
-// the property's mapping stands.
-func walkSchema(node map[string]any, wrap func(string) string, visit func(name string, prop map[string]any, wrap func(string) string)) {
+// schemaWalk visits every property of a schema. The text its wrap makes puts
+// what it is given where the property's mapping stands.
+type schemaWalk struct {
+	defs  map[string]any
+	visit func(name string, prop map[string]any, wrap func(string) string)
+	kinds []string // of the branches seen
+}
+
+func (s *schemaWalk) walk(node map[string]any, wrap func(string) string) {
+	if ref, ok := node["$ref"].(string); ok {
+		s.walk(s.defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any), wrap)
+	}
 	props, _ := node["properties"].(map[string]any)
 	for name, p := range props {
 		prop := p.(map[string]any)
-		visit(name, prop, wrap)
-		walkSchema(prop, func(in string) string { return wrap("{" + name + ": " + in + "}") }, visit)
+		s.visit(name, prop, wrap)
+		s.walk(prop, func(in string) string { return wrap("{" + name + ": " + in + "}") })
 	}
 	if items, ok := node["items"].(map[string]any); ok {
-		walkSchema(items, func(in string) string { return wrap("[" + in + "]") }, visit)
+		s.walk(items, func(in string) string { return wrap("[" + in + "]") })
 	}
 	if branches, ok := node["anyOf"].([]any); ok {
 		for _, one := range branches {
-			walkSchema(one.(map[string]any), wrap, visit)
+			s.walk(one.(map[string]any), wrap)
 		}
 	}
+	if branches, ok := node["allOf"].([]any); ok {
+		for _, one := range branches {
+			s.branch(one.(map[string]any), wrap)
+		}
+	}
+}
+
+// branch walks what the schema says of one kind, in scenarios of that kind.
+func (s *schemaWalk) branch(node map[string]any, wrap func(string) string) {
+	kind := node["if"].(map[string]any)["properties"].(map[string]any)["kind"].(map[string]any)["const"].(string)
+	s.kinds = append(s.kinds, kind)
+	s.walk(node["then"].(map[string]any), func(in string) string {
+		return wrap("{kind: " + kind + ", " + strings.TrimPrefix(in, "{"))
+	})
 }
 
 func unknownKeys(t *testing.T, text string) string {
@@ -73,18 +97,33 @@ func TestSchemaKeysAreTheParsersKeys(t *testing.T) {
 	if err := json.Unmarshal(Schema(), &root); err != nil {
 		t.Fatal(err)
 	}
-	seen := 0
-	walkSchema(root, func(in string) string { return in }, func(name string, prop map[string]any, wrap func(string) string) {
-		seen++
+	seen := map[string]bool{}
+	w := schemaWalk{defs: root["$defs"].(map[string]any)}
+	w.visit = func(name string, prop map[string]any, wrap func(string) string) {
+		text := wrap("{" + name + ": [[[]]], zz: 1}")
+		seen[text] = true
 		if doc, _ := prop["description"].(string); len(doc) < 10 {
 			t.Errorf("%s has the description %q", wrap(name), doc)
 		}
-		if got := unknownKeys(t, wrap("{"+name+": [[[]]], zz: 1}")); got != `"zz"` {
-			t.Errorf("%s: unknown keys %s, want only zz", wrap("{"+name+"}"), got)
+		if got := unknownKeys(t, text); got != `"zz"` {
+			t.Errorf("%s: unknown keys %s, want only zz", text, got)
 		}
-	})
-	if seen < 60 {
-		t.Errorf("only %d keys found in the schema: the walk is broken", seen)
+	}
+	w.walk(root, func(in string) string { return in })
+	if !slices.Equal(w.kinds, Kinds()) {
+		t.Errorf("the schema has branches for the kinds %v, the parser has %v", w.kinds, Kinds())
+	}
+	for _, k := range Kinds() {
+		for _, axis := range Axes(k) {
+			for _, text := range []string{"{kind: " + k + ", workload: {" + axis + ": ", "{kind: " + k + ", smoke: {workload: {" + axis + ": "} {
+				if !slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(s string) bool { return strings.HasPrefix(s, text) }) {
+					t.Errorf("the schema lacks %s", text)
+				}
+			}
+		}
+	}
+	if len(seen) < 250 {
+		t.Errorf("only %d keys found in the schema: the walk is broken", len(seen))
 	}
 }
 
@@ -152,41 +191,60 @@ func TestSchemaAgreesWithTheParser(t *testing.T) {
 		{"measure.alpha", "5%", true}, {"measure.timeout", "30", false}, {"measure.timeout", "30s", true},
 		{"strategies", "[{name: null}]", true}, {"strategies", "[{name: a, params: {x: [1, nan, true]}}]", true},
 	} {
-		text := withValue(c.path, c.value)
-		_, err := Parse("f.yaml", []byte(text))
-		if (err == nil) != c.ok {
-			t.Errorf("%s: %s: the parser says %v, want ok=%v", c.path, c.value, err, c.ok)
-		}
-		if err := s.Validate(asJSON(t, text)); (err == nil) != c.ok {
-			t.Errorf("%s: %s: the schema says %v, want ok=%v", c.path, c.value, err, c.ok)
-		}
+		checkBoth(t, s, withValue(c.path, c.value), c.ok)
 	}
 }
 
-// withValue is a minimal scenario with the value at path, two levels at most.
-func withValue(path, value string) string {
-	top := map[string]string{
-		"workload.clients": "2", "workload.sizes": "{fixed: 64}", "workload.budget": "64KiB", "workload.load": "{closed: 1}",
-		"metrics": "[cpu_per_msg]", "strategies": "[{name: heap}, {name: a}, {name: null}]",
+// checkBoth asks the parser and the schema whether a scenario is good.
+func checkBoth(t *testing.T, s *jsonschema.Schema, text string, ok bool) {
+	t.Helper()
+	if _, err := Parse("f.yaml", []byte(text)); (err == nil) != ok {
+		t.Errorf("the parser says %v, want ok=%v of\n%s", err, ok, text)
+	}
+	if err := s.Validate(asJSON(t, text)); (err == nil) != ok {
+		t.Errorf("the schema says %v, want ok=%v of\n%s", err, ok, text)
+	}
+}
+
+// withValue is a minimal scenario of kind receive with the value at path, two
+// levels at most.
+func withValue(path, value string) string { return minimal(KindReceive, path, value) }
+
+// needed are the values of the keys each kind requires of its workload.
+var needed = map[string]map[string]string{
+	KindReceive:  {"clients": "2", "sizes": "{fixed: 64}", "budget": "64KiB", "load": "{closed: 1}"},
+	KindPostRecv: {"batch": "5"},
+	KindPostSend: {"batch": "5"},
+	KindPayload:  {"bytes": "512"},
+	KindConnect:  {"connect_data": "56"},
+	KindAging:    {"batch": "5", "live": "1000", "live_bytes": "{fixed: 64}"},
+}
+
+// minimal is a scenario of a kind with the keys it requires and the value at
+// path, two levels at most. An empty value leaves the key out.
+func minimal(kind, path, value string) string {
+	top := map[string]string{"kind": kind, "metrics": "[cpu_per_msg]", "strategies": "[{name: heap}, {name: a}, {name: null}]"}
+	for k, v := range needed[kind] {
+		top["workload."+k] = v
 	}
 	top[path] = value
 	if path == "strategies" {
 		top[path] = strings.TrimSuffix(value, "]") + ", {name: heap}]"
 	}
-	var flat, workload, measure strings.Builder
+	var flat strings.Builder
+	nested := map[string]string{}
 	for k, v := range top {
-		group, name, nested := strings.Cut(k, ".")
+		group, name, deep := strings.Cut(k, ".")
 		switch {
-		case !nested:
-			fmt.Fprintf(&flat, "%s: %s\n", k, v)
-		case group == "workload":
-			fmt.Fprintf(&workload, "  %s: %s\n", name, v)
+		case v == "":
+		case deep:
+			nested[group] += "  " + name + ": " + v + "\n"
 		default:
-			fmt.Fprintf(&measure, "  %s: %s\n", name, v)
+			flat.WriteString(k + ": " + v + "\n")
 		}
 	}
-	if measure.Len() > 0 {
-		flat.WriteString("measure:\n" + measure.String())
+	for group, text := range nested {
+		flat.WriteString(group + ":\n" + text)
 	}
-	return "schema: zcbench/v1\nname: x\ntitle: t\nquestion: q\nkind: receive\nbaseline: {name: heap}\nworkload:\n" + workload.String() + flat.String()
+	return "schema: zcbench/v1\nname: x\ntitle: t\nquestion: q\nbaseline: {name: heap}\n" + flat.String()
 }

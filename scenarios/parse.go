@@ -23,7 +23,7 @@ func parse(file string, text []byte, read reader) (*Scenario, error) {
 	if e := checkText(file, text); e != nil {
 		return nil, e
 	}
-	s := &Scenario{File: file, Text: string(text), Measure: defaultMeasure()}
+	s := &Scenario{File: file, Text: string(text)}
 	lines := splitLines(s.Text)
 	body, e := parseTree(file, s.Text, lines)
 	if e != nil {
@@ -50,14 +50,18 @@ func parse(file string, text []byte, read reader) (*Scenario, error) {
 func (d *decoder) decode(body ast.Node) error {
 	s := d.scenario
 	var smoke ast.Node
-	scenarioKeys(s, &smoke).decode(d, "", body, false)
-	fillWorkload(&s.Workload)
+	d.kind = kindOf(body)
+	s.Measure = d.kind.measure
+	scenarioKeys(d.kind, s, &smoke).decode(d, "", body, false)
+	if d.kind.fill != nil {
+		d.kind.fill(&s.Workload)
+	}
 	if smoke != nil {
 		v := *s
 		src := *s.source
 		src.overlay = true
 		v.source, v.IsSmoke = &src, true
-		smokeKeys(&v.Workload, &v.Measure).decode(d, "smoke", smoke, true)
+		smokeKeys(d.kind, &v.Workload, &v.Measure).decode(d, "smoke", smoke, true)
 		s.source.smoke = &v
 	}
 	if len(d.faults) > 0 {

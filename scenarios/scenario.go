@@ -17,7 +17,7 @@ type Scenario struct {
 	Name       string
 	Title      string
 	Question   string
-	Kind       string // receive
+	Kind       string // one of Kinds
 	Workload   Workload
 	Strategies []StrategyUse
 	Baseline   CaseRef
@@ -30,9 +30,20 @@ type Scenario struct {
 	source *source // positions, for errors
 }
 
+// Kinds of scenarios: what is measured, and which axes the workload has.
+const (
+	KindReceive  = "receive"        // messages from sockets
+	KindPostRecv = "rdma-post-recv" // batches of receive work requests
+	KindPostSend = "rdma-post-send" // batches of send work requests
+	KindPayload  = "rdma-payload"   // ways to hand over a small payload
+	KindConnect  = "rdma-connect"   // private data of connections
+	KindAging    = "alloc-aging"    // the heap under posts among long-lived allocations
+)
+
 // Workload holds the axes every strategy sees alike. Lists multiply, in the
-// order of the fields.
+// order Axes gives for the kind; axes of other kinds are empty.
 type Workload struct {
+	// receive
 	Transport []string
 	Clients   []int
 	Sizes     []Sizes
@@ -41,9 +52,25 @@ type Workload struct {
 	Hold      []Hold
 	Assembly  []string // contiguous, vectored
 	Touch     []string // header, payload
+
+	// rdma-post-recv and rdma-post-send; rdma-payload without SGEs; Batch also
+	// alloc-aging
+	Batch   []int    // work requests a post
+	SGEs    []int    // scatter/gather elements a work request
+	Bytes   []int64  // payload bytes a work request
+	Buffers []string // hot, cold
+
+	// rdma-connect
+	ConnectData []int64 // private data bytes of a connection request
+	AcceptData  []int64 // private data bytes of its acceptance
+
+	// alloc-aging
+	Live      []int   // long-lived allocations made over the window
+	LiveBytes []Sizes // their sizes
 }
 
-// Sizes is a distribution of message sizes in bytes, the header included.
+// Sizes is a distribution of sizes in bytes: of messages, the header included,
+// or of allocations.
 type Sizes struct {
 	Kind   string  // fixed, uniform, lognormal, bimodal, cdf
 	Bytes  int64   // fixed
@@ -58,8 +85,8 @@ type Sizes struct {
 	Name   string // optional label given in the file
 }
 
-// SizePoint is one step of a cumulative distribution: the share of messages of
-// at most Bytes. Every message has the size of one of the steps.
+// SizePoint is one step of a cumulative distribution: the share of sizes of at
+// most Bytes. Every size is that of one of the steps.
 type SizePoint struct {
 	Bytes int64
 	Cum   float64
@@ -95,7 +122,8 @@ type CaseRef struct {
 	Params   map[string]string
 }
 
-// Measure says how much is measured.
+// Measure says how much is measured. For the kinds that post, messages are
+// posts: batches of work requests; for rdma-connect they are connections.
 type Measure struct {
 	Blocks           int
 	Messages         int // in the window of a timing trial

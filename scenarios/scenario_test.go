@@ -183,7 +183,7 @@ func TestOpen(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"nul":            `"null"?`,
-		"mine":           "(built in: null, uring-fixed-vs-inc, uring-fixed-vs-inc-full)",
+		"mine":           "(built in: " + strings.Join(Embedded(), ", ") + ")",
 		"x/null.yaml":    "no file and no built-in scenario",
 		dir:              "a directory, not a scenario file",
 		"mine.yaml/deep": "not a directory",

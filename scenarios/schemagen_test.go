@@ -13,8 +13,12 @@ import (
 // generateSchema derives the JSON Schema of scenario files from the tables the
 // parser reads with. A test compares it with the committed schema.json.
 func generateSchema() ([]byte, error) {
-	var smoke ast.Node
-	s := objectSchema(scenarioKeys(&Scenario{}, &smoke), false)
+	s := scenarioSchema(anyKind())
+	props := s["properties"].(schema)
+	for _, name := range byKind {
+		props[name] = schema{"type": "object", "description": props[name].(schema)["description"]}
+	}
+	s["allOf"] = branches()
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["$id"] = "https://github.com/zcbench/zcbench/scenarios/schema.json"
 	s["title"] = "zcbench scenario"
@@ -30,7 +34,31 @@ func generateSchema() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// definitions are the quantities with units, in the text splitNumber reads.
+// byKind are the keys whose own keys the kind decides.
+var byKind = []string{"workload", "measure", "smoke"}
+
+func scenarioSchema(k kind) schema {
+	var smoke ast.Node
+	return objectSchema(scenarioKeys(k, &Scenario{}, &smoke), false)
+}
+
+// branches say what the keys of byKind hold for each kind.
+func branches() (all []schema) {
+	for _, k := range kinds() {
+		props, then := scenarioSchema(k)["properties"].(schema), schema{}
+		for _, name := range byKind {
+			then[name] = props[name]
+		}
+		all = append(all, schema{
+			"if":   schema{"properties": schema{"kind": schema{"const": k.name}}, "required": []string{"kind"}},
+			"then": schema{"properties": then},
+		})
+	}
+	return all
+}
+
+// definitions are the distributions, and the quantities with units in the text
+// splitNumber reads.
 func definitions() schema {
 	const number = `(0|[1-9][0-9]*|(0|[1-9][0-9]*)?\.[0-9]+)`
 	text := func(units ...string) schema {
@@ -43,7 +71,10 @@ func definitions() schema {
 		return all
 	}
 	bare := schema{"type": "number", "minimum": 0}
+	sizes := distribution().schema
+	sizes["description"] = "A distribution of sizes."
 	return schema{
+		"sizes": sizes,
 		"bytes": schema{
 			"description": "A number of bytes: 4096, 64KiB, 1.5MiB, or decimal 4KB.",
 			"anyOf":       []schema{{"type": "integer", "minimum": 0}, text(names(byteUnits)...)},

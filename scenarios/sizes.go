@@ -80,17 +80,22 @@ func (s Sizes) below(size int64) float64 {
 	return s.Points[i-1].Cum
 }
 
-// sizes reads a distribution.
+// sizes reads a distribution. Its schema is a definition: it is long, and used
+// more than once.
 func sizes() codec[Sizes] {
+	return codec[Sizes]{ref("sizes"), distribution().decode}
+}
+
+func distribution() codec[Sizes] {
 	return choice(sizesKeys, func(s *Sizes, kind string) { s.Kind = kind })
 }
 
 func sizesKeys(s *Sizes) table {
 	return table{
-		field("fixed", &s.Bytes, messageSize(), "Every message has this size."),
+		field("fixed", &s.Bytes, messageSize(), "Every size is this one."),
 		field("uniform", s, checked(object(uniformKeys), checkUniform), "Every size from min to max alike."),
 		field("lognormal", s, checked(object(lognormalKeys), checkLognormal), "The logarithm of the size is normally distributed."),
-		field("bimodal", s, checked(object(bimodalKeys), checkBimodal), "Small messages and a share of large ones."),
+		field("bimodal", s, checked(object(bimodalKeys), checkBimodal), "A small size and a share of a large one."),
 		field("cdf", s, cdf(), "A cumulative distribution, or the sizes of the user's own trace."),
 	}
 }
@@ -120,9 +125,9 @@ func checkUniform(s Sizes) (string, error) {
 
 func lognormalKeys(s *Sizes) table {
 	return table{
-		field("median", &s.Median, messageSize(), "Required. Half of the messages are smaller."),
+		field("median", &s.Median, messageSize(), "Required. Half of the sizes are smaller."),
 		field("sigma", &s.Sigma, real(10), "Required. Standard deviation of the natural logarithm of the size."),
-		field("min", &s.Min, messageSize(), "Smaller sizes are raised to this. Default: the message header, 24 bytes."),
+		field("min", &s.Min, messageSize(), "Smaller sizes are raised to this. Default: 24B, the header of a message."),
 		field("max", &s.Max, messageSize(), "Larger sizes are cut to this. Default: 16MiB."),
 		sizesName(s),
 	}
@@ -137,9 +142,9 @@ func checkLognormal(s Sizes) (string, error) {
 
 func bimodalKeys(s *Sizes) table {
 	return table{
-		field("small", &s.Small, messageSize(), "Required. Size of the small messages."),
-		field("large", &s.Large, messageSize(), "Required. Size of the large messages."),
-		field("share", &s.Share, fraction(0, 1), "Required. Share of the messages that are large."),
+		field("small", &s.Small, messageSize(), "Required. The small size."),
+		field("large", &s.Large, messageSize(), "Required. The large size."),
+		field("share", &s.Share, fraction(0, 1), "Required. Share of the large size."),
 		sizesName(s),
 	}
 }

@@ -28,15 +28,27 @@ var paramTHP = harness.Param{
 	Help: "transparent huge pages for the buffers, by madvise",
 }
 
-// fitsChunks refuses chunks that do not fit the budget.
+// fitsChunks refuses chunks that do not fit the budget, and so few that a
+// message could not be received whole.
 func fitsChunks(w record.Workload, p harness.Values) error {
 	chunk := p.Bytes("chunk", 0)
 	per := w.BudgetBytes / chunk
 	if per < 1 {
 		return fmt.Errorf("chunk of %d bytes is larger than the budget of %d bytes a client", chunk, w.BudgetBytes)
 	}
-	if n := int64(p.Int("entries", 1)); n > per {
+	n := int64(p.Int("entries", int(per)))
+	if n > per {
 		return fmt.Errorf("%d entries of %d bytes are more than the budget of %d bytes a client", n, chunk, w.BudgetBytes)
+	}
+	// The first bytes of a message share a chunk with the one before it. To make
+	// it contiguous takes one more chunk, in which to see that it goes on.
+	need, why := int64(2), "a message that goes on in a second one"
+	if w.Assembly != "contiguous" {
+		largest := load.Largest(w.Sizes)
+		need, why = (largest+chunk-1)/chunk+1, fmt.Sprintf("a message of %d bytes left where it was received", largest)
+	}
+	if n < need {
+		return fmt.Errorf("%d chunks of %d bytes a client are too few for %s: it takes %d; raise the budget or entries", n, chunk, why, need)
 	}
 	return fitsBudget(w, p)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zcbench/zcbench/harness"
+	"github.com/zcbench/zcbench/harness/load"
 	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/uringimpl/internal/ring"
 	"golang.org/x/sys/unix"
@@ -25,8 +26,14 @@ var ringInc = harness.Strategy{
 		if n < 2 {
 			return fmt.Errorf("%d entries: incremental consumption needs at least 2, or each retirement starves the client", n)
 		}
-		if w.BudgetBytes/n < int64(unix.Getpagesize()) {
+		page := int64(unix.Getpagesize())
+		size := w.BudgetBytes / n / page * page
+		if size == 0 {
 			return fmt.Errorf("%d entries leave less than a page each of the budget of %d bytes", n, w.BudgetBytes)
+		}
+		// A message may begin with the last byte of a buffer.
+		if largest := load.Largest(w.Sizes); w.Assembly != "contiguous" && largest > 1+(n-1)*size {
+			return fmt.Errorf("%d entries of %d bytes are too few for a message of %d bytes left where it was received; raise the budget", n, size, largest)
 		}
 		return fitsBudget(w, p)
 	},

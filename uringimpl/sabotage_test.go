@@ -125,20 +125,24 @@ func sabotages(t *testing.T, f *traffic) map[string]harness.Tamper {
 	}
 }
 
-// atRelease returns a Tamper that changes a byte of memory the application
-// holds a message in: a buffer handed back too early.
-func atRelease(f *traffic, client int, off uint64) harness.Tamper {
-	var held []byte
-	pieces := 0
+// atRelease returns a Tamper that changes memory in which the application holds
+// a message, once: what a buffer handed back too early would suffer.
+func atRelease(f *traffic) harness.Tamper {
+	var held *byte
+	done := false
 	return func(c int, p []byte) (int, []byte) {
 		lo := f.at[c]
 		f.at[c] += uint64(len(p))
-		switch {
-		case c == client && held == nil && lo <= off && off < f.at[c]:
-			held = p[off-lo:][:1]
-		case held != nil:
-			if pieces++; pieces == 3 {
-				held[0] ^= 0x10
+		if held != nil && !done {
+			*held ^= 0x10
+			done = true
+		}
+		// The first message of the second half that lies in one piece: it is held
+		// where it was received.
+		for i := len(f.starts[c]) / 2; i < len(f.starts[c]) && held == nil; i++ {
+			end := f.starts[c][i] + uint64(f.sizes[c][i])
+			if f.starts[c][i] >= lo && end <= f.at[c] && f.sizes[c][i] > load.HeaderBytes {
+				held = &p[end-1-lo]
 			}
 		}
 		return c, p
@@ -181,9 +185,7 @@ func sabotage(t *testing.T, s harness.Strategy, assembly string, hold int) {
 		plant(t, tr, name, sabotages(t, newTraffic(tr))[name])
 	}
 	if hold > 0 {
-		f := newTraffic(tr)
-		late, _ := f.victim(t, 1)
-		plant(t, tr, "held memory overwritten", atRelease(f, 1, f.starts[1][late]+load.HeaderBytes))
+		plant(t, tr, "held memory overwritten", atRelease(newTraffic(tr)))
 	}
 }
 

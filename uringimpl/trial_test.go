@@ -38,13 +38,19 @@ func newTrial(strategy string, params map[string]string, w record.Workload, purp
 		Schema: record.Schema, ID: fmt.Sprintf("test/%s/%s", strategy, purpose), Strategy: strategy, Params: params,
 		Workload: w, Purpose: purpose, Seed: 42, Warmup: load.WarmupMessages(w), Messages: messages,
 		Clock: record.Clock{Source: testClock.Source, TicksHz: testClock.TicksHz},
-		CPU:   -1, OtherCPU: -1, DeadlineMS: 20_000,
+		CPU:   -1, OtherCPU: -1, DeadlineMS: 60_000,
 		Peer: record.Peer{Network: "tcp", Token: "00112233445566778899aabbccddeeff"},
 	}
 }
 
 // runTrial runs a trial against a generator in this process.
 func runTrial(t *testing.T, tr record.Trial, tamper harness.Tamper) (record.Record, record.Generator) {
+	t.Helper()
+	return runTrialOf(t, tr, registry(), tamper)
+}
+
+// runTrialOf is runTrial with other strategies.
+func runTrialOf(t *testing.T, tr record.Trial, reg harness.Registry, tamper harness.Tamper) (record.Record, record.Generator) {
 	t.Helper()
 	f, err := load.NewProgressFile(tr.Workload.Clients)
 	if err != nil {
@@ -70,7 +76,7 @@ func runTrial(t *testing.T, tr record.Trial, tamper harness.Tamper) (record.Reco
 		done <- sent{rep, err}
 	}()
 	got := make(chan record.Record, 1)
-	go func() { got <- harness.RunTampered(tr, registry(), mine, tamper) }()
+	go func() { got <- harness.RunTampered(tr, reg, mine, tamper) }()
 	rec := <-got
 	s := <-done
 	if s.err != nil && rec.Status == record.OK {

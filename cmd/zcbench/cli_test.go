@@ -48,7 +48,7 @@ func TestScenarioErrorsPointAtTheLine(t *testing.T) {
 		"unknown metric":   {"  - latency_p50", "  - latency_p51", "latency_p5"},
 		"unknown param":    {"{chunk: [4KiB, 64KiB]}", "{chunks: [4KiB, 64KiB]}", `did you mean "chunk"`},
 		"chunk too large":  {"{chunk: [4KiB, 64KiB]}", "{chunk: [4KiB, 64KiB, 1MiB]}", "budget"},
-		"too few blocks":   {"  blocks: 10", "  blocks: 4", "use at least"},
+		"too few blocks":   {"  blocks: 16", "  blocks: 4", "use at least"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad := strings.Replace(string(text), c.old, c.new, 1)
@@ -83,7 +83,7 @@ func TestDryRunTellsThePlan(t *testing.T) {
 	if !regexp.MustCompile(`\d+ cases, \d+ trials, about \d+`).MatchString(r.out) {
 		t.Errorf("no trial count and time in:\n%s", r.out)
 	}
-	if !strings.Contains(r.out, "(baseline)") || !strings.Contains(r.out, "/timing/block10") {
+	if !strings.Contains(r.out, "(baseline)") || !strings.Contains(r.out, "/timing/block16") {
 		t.Errorf("no baseline or last block in:\n%s", r.out)
 	}
 	if again := zcbench(t, nil, "", "run", question, "--dry-run"); again.out != r.out {

@@ -2,6 +2,8 @@ package ring
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -300,4 +302,46 @@ func TestCloseLetsSocketsGo(t *testing.T) {
 	if n, err := unix.Write(fds[0], []byte("x")); err != unix.EPIPE {
 		t.Errorf("write to a socket that should be gone: %d, %v", n, err)
 	}
+}
+
+// TestNothingStaysMapped: closed rings leave no memory behind. A hundred leaked
+// buffer rings would be 50 MiB.
+func TestNothingStaysMapped(t *testing.T) {
+	testRing(t, 8, 8) // skips where there is none
+	before := mappedBytes(t)
+	for range 100 {
+		r, err := New(8, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := r.NewBufRing(1, MaxBufRing, 0, 0)
+		if err != nil {
+			lacks(t, "buffer rings", 5, 19, err)
+		}
+		if _, err := r.NewBufRing(1, MaxBufRing, 0, 0); err == nil {
+			t.Fatal("a group was registered twice")
+		}
+		if err := errors.Join(b.Close(), r.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if grown := mappedBytes(t) - before; grown > 16<<20 {
+		t.Errorf("%d bytes more are mapped", grown)
+	}
+}
+
+// mappedBytes is the writable address space outside of the Go heap.
+func mappedBytes(t *testing.T) (total int64) {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(maps)), "\n") {
+		var lo, hi int64
+		if n, _ := fmt.Sscanf(line, "%x-%x", &lo, &hi); n == 2 && strings.Contains(line, " rw") && lo>>36 != 0xc {
+			total += hi - lo
+		}
+	}
+	return total
 }
