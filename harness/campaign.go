@@ -166,7 +166,7 @@ func (c *Campaign) header() record.Header {
 	h := record.Header{
 		Schema: record.Schema, Tool: c.Tool, Started: time.Now().UTC(), Seed: c.Seed,
 		Environment: sysinfo.With(c.Machine.Environment, sysinfo.Placement(c.placement())),
-		Metrics:     Metrics(), ClockCostNS: c.Machine.ClockCostNS, Planned: len(c.Plan.Trials),
+		Metrics:     Metrics(sc.Kind), ClockCostNS: c.Machine.ClockCostNS, Planned: len(c.Plan.Trials),
 		Scenario: record.ScenarioInfo{
 			Name: sc.Name, Title: sc.Title, Question: sc.Question, File: filepath.Base(sc.File), Text: sc.Text, Digest: sc.Digest,
 			Smoke: sc.IsSmoke, Alpha: sc.Measure.Alpha, Blocks: c.blocks(), Baseline: c.Plan.Baseline,

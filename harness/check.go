@@ -98,7 +98,7 @@ func (p *Plan) setBaseline(reg Registry, o PlanOptions) error {
 func (p *Plan) resolve(reg Registry, at string, ref scenarios.CaseRef) (string, error) {
 	s, ok := reg.Find(ref.Strategy)
 	if !ok {
-		return "", unknown(p.Scenario, at+".name", "strategy", ref.Strategy, reg.Names())
+		return "", unknown(p.Scenario, at+".name", "strategy", ref.Strategy, reg.Names(p.Scenario.Kind))
 	}
 	label, _, err := canonical(s, ref.Params)
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *Plan) resolve(reg Registry, at string, ref scenarios.CaseRef) (string, 
 
 func checkMetricNames(sc *scenarios.Scenario) error {
 	var names []string
-	for _, m := range Metrics() {
+	for _, m := range Metrics(sc.Kind) {
 		names = append(names, m.Name)
 	}
 	lists := map[string][]string{"metrics": sc.Metrics, "headline.metrics": sc.Headline.Metrics}

@@ -25,7 +25,7 @@ func TestTrialsEndToEnd(t *testing.T) {
 			if rec.WarmupEnd != int64(tr.Warmup) || rec.SetupNS <= 0 || rec.Window.NS <= 0 || rec.Placement != "not pinned" || x.Stderr != "" || x.Exit != "" {
 				t.Errorf("%s: %+v", tr.ID, rec)
 			}
-			for _, m := range Metrics() {
+			for _, m := range Metrics(record.KindReceive) {
 				_, there := rec.Metrics[m.Name]
 				_, not := rec.Unavailable[m.Name]
 				ours := slices.ContainsFunc(table, func(r row) bool { return r.Name == m.Name && r.from != nil })
@@ -43,6 +43,10 @@ func TestTrialsEndToEnd(t *testing.T) {
 // A strategy that does nothing must count nothing: whatever else is in the
 // figures is the harness's own.
 func TestHarnessCountsNothingOfItsOwn(t *testing.T) {
+	repeats := 4
+	if raceEnabled {
+		repeats = 1
+	}
 	for _, c := range []struct {
 		strategy string
 		change   func(w *record.Workload)
@@ -54,7 +58,7 @@ func TestHarnessCountsNothingOfItsOwn(t *testing.T) {
 		{"reader", func(w *record.Workload) { w.Assembly, w.HoldMessages = "vectored", 8 }},
 		{"reader", func(w *record.Workload) { w.Assembly = "vectored" }},
 	} {
-		for range 4 {
+		for range repeats {
 			w := workload()
 			c.change(&w)
 			tr := trialOf(c.strategy, w, record.Counting, 2000)

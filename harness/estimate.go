@@ -13,7 +13,8 @@ const (
 	estimateStart   = 70 * time.Millisecond
 	estimateMessage = 5 * time.Microsecond
 	estimateKiB     = 400 * time.Nanosecond
-	estimateLock    = 15 * time.Microsecond // more, in lockstep
+	estimateLock    = 15 * time.Microsecond  // more, in lockstep
+	estimatePosts   = 150 * time.Millisecond // a whole trial of posts, in a guest
 )
 
 // Estimate is about how long the plan takes to run.
@@ -26,6 +27,9 @@ func (p *Plan) Estimate() time.Duration {
 }
 
 func estimate(t record.Trial) time.Duration {
+	if t.Workload.Kind != record.KindReceive {
+		return estimatePosts
+	}
 	n := time.Duration(t.Warmup + t.Messages)
 	each := estimateMessage + time.Duration(load.Mean(t.Workload.Sizes, 256)/1024*float64(estimateKiB))
 	l := t.Workload.Load

@@ -15,13 +15,19 @@ type row struct {
 	// sent is set instead for figures of the load generator, which the child
 	// does not know.
 	sent func(g *record.Generator) record.Value
+	// posts is set for figures of the kinds that post work requests; the others
+	// are of the kind that receives.
+	posts bool
 }
 
-// Metrics lists the descriptors of all metrics, in the order they are shown.
-func Metrics() []record.Metric {
-	out := make([]record.Metric, len(table))
-	for i, r := range table {
-		out[i] = r.Metric
+// Metrics lists the descriptors of all metrics of a kind of workload, in the
+// order they are shown.
+func Metrics(kind string) []record.Metric {
+	var out []record.Metric
+	for _, r := range table {
+		if r.posts == (kind != record.KindReceive) {
+			out = append(out, r.Metric)
+		}
 	}
 	return out
 }
@@ -41,7 +47,7 @@ func fill(rec *record.Record, o *Outcome) {
 	rec.Metrics = map[string]record.Value{}
 	rec.Unavailable = map[string]string{}
 	for _, r := range table {
-		if r.from == nil || !r.yields(o.Trial.Purpose) {
+		if r.from == nil || r.posts != (o.Posts != nil) || !r.yields(o.Trial.Purpose) {
 			continue
 		}
 		v, reason := r.from(o)
@@ -141,7 +147,7 @@ func perf(name string) func(*Outcome) (record.Value, string) {
 }
 
 func timed(name, unit, per, group string, better record.Better, help string, from func(*Outcome) (record.Value, string)) row {
-	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: better, Kind: record.Sampled, Purpose: record.Timing, Group: group, Help: help}, from, nil}
+	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: better, Kind: record.Sampled, Purpose: record.Timing, Group: group, Help: help}, from, nil, false}
 }
 
 func sent(name, unit, per, help string, of func(g *record.Generator) record.Value) row {
@@ -151,7 +157,7 @@ func sent(name, unit, per, help string, of func(g *record.Generator) record.Valu
 }
 
 func counted(name, unit, per, group, help string, from func(*Outcome) (record.Value, string)) row {
-	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: lower, Kind: record.Exact, Purpose: record.Counting, Group: group, Help: help}, from, nil}
+	return row{record.Metric{Name: name, Unit: unit, Per: per, Better: lower, Kind: record.Exact, Purpose: record.Counting, Group: group, Help: help}, from, nil, false}
 }
 
 func latencyRow(name string, band int, p float64, of string) row {
@@ -183,7 +189,9 @@ func hardware(name, help string) row {
 	return varying(counted(name, record.UnitOne, record.PerMessage, "perf", help, perf(name)))
 }
 
-var table = []row{
+var table = append(receiveTable, postTable...)
+
+var receiveTable = []row{
 	latencyRow("latency_p50", -1, .5, "all messages"),
 	latencyRow("latency_p90", -1, .9, "all messages"),
 	latencyRow("latency_p99", -1, .99, "all messages"),

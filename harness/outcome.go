@@ -24,9 +24,16 @@ type Outcome struct {
 	AllocB   int64
 	Latency  latencies
 	Memory   *memoryLevels
+	Posts    *Posts // of kinds that post work requests
+	Work     record.Fingerprint
+	Notes    []string
+	Skip     *Skip // set when the trial cannot be measured on this device
 	Perf     map[string]float64
 	NoPerf   map[string]string // metric -> reason
 }
+
+// Skip is why a trial cannot be measured, and what to do about it.
+type Skip struct{ Reason, Remedy string }
 
 // latencies are the sorted latencies of a window in nanoseconds, whole and by
 // size band.

@@ -65,7 +65,11 @@ func (p *Plan) addCases(reg Registry, o PlanOptions) error {
 	for i, use := range p.Scenario.Strategies {
 		s, ok := reg.Find(use.Name)
 		if !ok {
-			return unknown(p.Scenario, fmt.Sprintf("strategies[%d].name", i), "strategy", use.Name, reg.Names())
+			return unknown(p.Scenario, fmt.Sprintf("strategies[%d].name", i), "strategy", use.Name, reg.Names(p.Scenario.Kind))
+		}
+		if !s.Does(p.Scenario.Kind) {
+			return p.Scenario.Errorf(fmt.Sprintf("strategies[%d].name", i), "strategy %s is not for kind %s; for it are %s",
+				s.Name, p.Scenario.Kind, strings.Join(reg.Names(p.Scenario.Kind), ", "))
 		}
 		if err := checkParams(p.Scenario, fmt.Sprintf("strategies[%d].params", i), s, use.Params); err != nil {
 			return err
@@ -188,7 +192,7 @@ func (p *Plan) addRound(o PlanOptions, purpose record.Purpose, block, repeat, me
 	for _, c := range p.Cases {
 		round = append(round, p.trial(c.CaseInfo, c.Values, c.point, o, purpose, block, repeat, messages))
 	}
-	if purpose == record.Timing {
+	if purpose == record.Timing && p.receives() {
 		for i, pt := range p.Points {
 			null := record.CaseInfo{ID: caseID(Null.Name, "", pt.ID), Label: Null.Name, Strategy: Null.Name, Point: pt.ID}
 			round = append(round, p.trial(null, nil, i, o, record.Floor, block, 0, messages))
@@ -237,17 +241,28 @@ const capacityDepth = 8
 
 func (p *Plan) trial(c record.CaseInfo, v Values, point int, o PlanOptions, purpose record.Purpose, block, repeat, messages int) record.Trial {
 	w := p.Points[point].Workload
-	if purpose == record.Counting {
+	if purpose == record.Counting && p.receives() {
 		w.Load = record.Load{Mode: load.Lockstep, Fraction: w.Load.Fraction, RateHz: w.Load.RateHz}
 	}
 	t := record.Trial{
 		Schema: record.Schema, ID: trialID(c.ID, purpose, block, repeat), Scenario: p.Scenario.Name,
 		Case: c.ID, Point: c.Point, Strategy: c.Strategy, Params: v, Workload: w, Purpose: purpose, Build: c.Build,
 		Block: block, Repeat: repeat, Seed: seed(o.Seed, block, point), Messages: messages,
-		Warmup: load.WarmupMessages(w), CPU: o.CPU, OtherCPU: o.OtherCPU,
+		Warmup: p.warmup(w, messages), CPU: o.CPU, OtherCPU: o.OtherCPU,
 		DeadlineMS: p.Scenario.Measure.TimeoutNS / 1e6,
 	}
 	return t
+}
+
+func (p *Plan) receives() bool { return p.Scenario.Kind == record.KindReceive }
+
+// warmup is how many messages come before a window; of kinds that post, a tenth
+// of the window's posts.
+func (p *Plan) warmup(w record.Workload, messages int) int {
+	if p.receives() {
+		return load.WarmupMessages(w)
+	}
+	return max(1, messages/10)
 }
 
 func trialID(caseID string, purpose record.Purpose, block, repeat int) string {

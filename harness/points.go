@@ -28,26 +28,50 @@ func axisOf[T any](key string, values []T, label func(T) string, apply func(*rec
 
 func text(s string) string { return s }
 
-// points multiplies the workload axes of a scenario out. A point's id names the
-// axes that vary; where none does it is empty, and so is the part behind the @
-// of a case's id.
+// points multiplies the workload axes of a scenario's kind out. A point's id
+// names the axes that vary; where none does it is empty, and so is the part
+// behind the @ of a case's id.
 func points(sc *scenarios.Scenario) []record.PointInfo {
-	w := sc.Workload
-	axes := [][]axis{
-		axisOf("transport", w.Transport, text, func(w *record.Workload, v string) { w.Transport = v }),
-		axisOf("clients", w.Clients, strconv.Itoa, func(w *record.Workload, v int) { w.Clients = v }),
-		axisOf("sizes", w.Sizes, scenarios.Sizes.Label, func(w *record.Workload, v scenarios.Sizes) { w.Sizes = sizes(v) }),
-		axisOf("budget", w.Budget, scenarios.FormatBytes, func(w *record.Workload, v int64) { w.BudgetBytes = v }),
-		axisOf("load", w.Load, scenarios.Load.Label, func(w *record.Workload, v scenarios.Load) {
-			w.Load = record.Load{Mode: v.Mode, Depth: v.Depth, Fraction: v.Fraction, RateHz: v.RateHz}
-		}),
-		axisOf("hold", w.Hold, scenarios.Hold.Label, func(w *record.Workload, v scenarios.Hold) { w.HoldMessages, w.HoldNS = v.Messages, v.NS }),
-		axisOf("assembly", w.Assembly, text, func(w *record.Workload, v string) { w.Assembly = v }),
-		axisOf("touch", w.Touch, text, func(w *record.Workload, v string) { w.Touch = v }),
+	all := receiveAxes(sc.Workload)
+	maps.Copy(all, postAxes(sc.Workload))
+	var axes [][]axis
+	for _, key := range scenarios.Axes(sc.Kind) {
+		axes = append(axes, all[key])
 	}
 	var out []record.PointInfo
 	multiply(axes, nil, func(picked []axis) { out = append(out, point(sc.Kind, picked)) })
 	return out
+}
+
+func receiveAxes(w scenarios.Workload) map[string][]axis {
+	return map[string][]axis{
+		"transport": axisOf("transport", w.Transport, text, func(w *record.Workload, v string) { w.Transport = v }),
+		"clients":   axisOf("clients", w.Clients, strconv.Itoa, func(w *record.Workload, v int) { w.Clients = v }),
+		"sizes":     axisOf("sizes", w.Sizes, scenarios.Sizes.Label, func(w *record.Workload, v scenarios.Sizes) { w.Sizes = sizes(v) }),
+		"budget":    axisOf("budget", w.Budget, scenarios.FormatBytes, func(w *record.Workload, v int64) { w.BudgetBytes = v }),
+		"load": axisOf("load", w.Load, scenarios.Load.Label, func(w *record.Workload, v scenarios.Load) {
+			w.Load = record.Load{Mode: v.Mode, Depth: v.Depth, Fraction: v.Fraction, RateHz: v.RateHz}
+		}),
+		"hold":     axisOf("hold", w.Hold, scenarios.Hold.Label, func(w *record.Workload, v scenarios.Hold) { w.HoldMessages, w.HoldNS = v.Messages, v.NS }),
+		"assembly": axisOf("assembly", w.Assembly, text, func(w *record.Workload, v string) { w.Assembly = v }),
+		"touch":    axisOf("touch", w.Touch, text, func(w *record.Workload, v string) { w.Touch = v }),
+	}
+}
+
+func postAxes(w scenarios.Workload) map[string][]axis {
+	return map[string][]axis{
+		"batch":        axisOf("batch", w.Batch, strconv.Itoa, func(w *record.Workload, v int) { w.Batch = v }),
+		"sges":         axisOf("sges", w.SGEs, strconv.Itoa, func(w *record.Workload, v int) { w.SGEs = v }),
+		"bytes":        axisOf("bytes", w.Bytes, scenarios.FormatBytes, func(w *record.Workload, v int64) { w.Bytes = v }),
+		"buffers":      axisOf("buffers", w.Buffers, text, func(w *record.Workload, v string) { w.Buffers = v }),
+		"connect_data": axisOf("connect_data", w.ConnectData, scenarios.FormatBytes, func(w *record.Workload, v int64) { w.ConnectData = v }),
+		"accept_data":  axisOf("accept_data", w.AcceptData, scenarios.FormatBytes, func(w *record.Workload, v int64) { w.AcceptData = v }),
+		"live":         axisOf("live", w.Live, strconv.Itoa, func(w *record.Workload, v int) { w.Live = v }),
+		"live_bytes": axisOf("live_bytes", w.LiveBytes, scenarios.Sizes.Label, func(w *record.Workload, v scenarios.Sizes) {
+			s := sizes(v)
+			w.LiveBytes = &s
+		}),
+	}
 }
 
 func multiply(axes [][]axis, picked []axis, each func([]axis)) {

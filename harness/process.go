@@ -59,7 +59,7 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 		binary = p.Builds[t.Build]
 	}
 	var gen *process
-	if t.Strategy != Null.Name {
+	if t.Strategy != Null.Name && t.Workload.Kind == record.KindReceive {
 		if t, gen, err = p.startGenerator(ctx, t, progress); err != nil {
 			x := failed(t, err)
 			if gen != nil {

@@ -312,7 +312,7 @@ func randomTrial(rng *rand.Rand) record.Trial {
 func TestSinkAgainstModel(t *testing.T) {
 	var copied, forced uint64
 	most := 0
-	for seed := range uint64(300) {
+	for seed := range uint64(120) {
 		rng := rand.New(rand.NewPCG(seed, 99))
 		tr := randomTrial(rng)
 		w := newWorld(t, rng, tr)

@@ -33,7 +33,21 @@ type Strategy struct {
 	Allocates bool
 	// Fits refuses a workload the strategy cannot take, saying why. Optional.
 	Fits func(w record.Workload, p Values) error
+	// Open opens a receive strategy. Strategies of the other kinds have Run.
 	Open func(b *Bench, p Values) (Receiver, error)
+	// Kinds are the kinds of workload the strategy is for; none: receive.
+	Kinds []string
+	// Run measures a whole trial of a kind that does not receive and leaves its
+	// figures in o. A nil error with o.Skip set is a skip.
+	Run func(t record.Trial, p Values, o *Outcome) error
+}
+
+// Does reports whether a strategy is for a kind of workload.
+func (s Strategy) Does(kind string) bool {
+	if len(s.Kinds) == 0 {
+		return kind == record.KindReceive
+	}
+	return slices.Contains(s.Kinds, kind)
 }
 
 // Bench is what the harness hands an opened strategy.
@@ -185,11 +199,13 @@ func (r Registry) Find(name string) (Strategy, bool) {
 	return Strategy{}, false
 }
 
-// Names lists the strategies in order.
-func (r Registry) Names() []string {
-	out := make([]string, len(r))
-	for i, s := range r {
-		out[i] = s.Name
+// Names lists the strategies for a kind of workload, in order.
+func (r Registry) Names(kind string) []string {
+	var out []string
+	for _, s := range r {
+		if s.Does(kind) {
+			out = append(out, s.Name)
+		}
 	}
 	return out
 }

@@ -58,6 +58,9 @@ func runTrial(t record.Trial, reg Registry, prog *load.Progress, rec *record.Rec
 	if !s.Allocates {
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	}
+	if s.Run != nil {
+		return runPosts(s, t, params, rec)
+	}
 	b := &Bench{Trial: t}
 	if s.Family != Null.Family {
 		if b.FDs, err = connect(t); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zcbench/zcbench/harness"
+	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/scenarios"
 )
 
@@ -99,7 +100,7 @@ func TestListNamesEverything(t *testing.T) {
 			t.Errorf("strategy %s is not listed with a summary", s.Name)
 		}
 	}
-	for _, m := range harness.Metrics() {
+	for _, m := range harness.Metrics(record.KindReceive) {
 		if !strings.Contains(r.out, m.Name) {
 			t.Errorf("metric %s is not listed", m.Name)
 		}

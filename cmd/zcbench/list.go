@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/zcbench/zcbench/harness"
+	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/scenarios"
 )
 
@@ -92,7 +93,7 @@ func defaultOf(p harness.Param) string {
 }
 
 func listMetrics(w io.Writer) error {
-	for _, m := range harness.Metrics() {
+	for _, m := range append(harness.Metrics(record.KindReceive), harness.Metrics("")...) {
 		unit := m.Unit
 		if m.Per != "" {
 			unit += "/" + m.Per
