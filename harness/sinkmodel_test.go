@@ -162,7 +162,7 @@ type world struct {
 	now    uint64
 }
 
-const worldBuffers = 400
+const worldBuffers = 250
 
 func newWorld(t *testing.T, rng *rand.Rand, tr record.Trial) *world {
 	s, err := NewSink(tr, monotonic(t), nil)
@@ -171,6 +171,9 @@ func newWorld(t *testing.T, rng *rand.Rand, tr record.Trial) *world {
 	}
 	t.Cleanup(s.close)
 	size := 1 << (8 + rng.IntN(5))
+	if tr.Workload.HoldMessages > worldBuffers {
+		size = 256 // too little for all that is to be held
+	}
 	mem := make([]byte, worldBuffers*size)
 	all := messages(tr, 0)
 	w := &world{

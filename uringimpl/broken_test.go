@@ -141,14 +141,19 @@ func (f *flooded) Receive(target uint64) error {
 // ends the multishot receive; the loop fetches them and asks again.
 func TestLoopSurvivesOverflow(t *testing.T) {
 	var f *flooded
-	s := altered(ringFixed, func(r harness.Receiver) harness.Receiver {
+	s := ringFixed
+	s.Open = func(b *harness.Bench, p harness.Values) (harness.Receiver, error) {
+		r, err := newFixed(b, p, 64, 2048, 256)
+		if err != nil {
+			return nil, err
+		}
 		f = &flooded{fixed: r.(fixed)}
-		return f
-	})
+		return f, nil
+	}
 	w := wild()
 	w.Clients, w.Load.Depth, w.Sizes = 1, 4000, record.Sizes{Kind: "fixed", Bytes: 40}
 	w.BudgetBytes = 128 << 10
-	tr := newTrial(s.Name, map[string]string{"chunk": "64B"}, w, record.Verify, 2000)
+	tr := newTrial(s.Name, nil, w, record.Verify, 2000)
 	tr.Warmup = 4000
 	rec, _ := runTrialOf(t, tr, harness.Registry{s}, nil)
 	if rec.Status != record.OK {

@@ -38,7 +38,7 @@ func compareWorkloads() map[string]record.Workload {
 // yield is what one side made of a window.
 type yield struct {
 	bytes, cpuNS, wallNS int64
-	enters               int64 // of the side in C only
+	enters               int64
 }
 
 func (y yield) bytesPerCPU() float64 { return float64(y.bytes) / (float64(y.cpuNS) / 1e9) }
@@ -76,8 +76,9 @@ func compareBench(b *testing.B, program string, w record.Workload) {
 			last[side] = sides[side](b, tr)
 		}
 		logs = append(logs, math.Log(last[0].bytesPerCPU()/last[1].bytesPerCPU()))
-		b.Logf("pair %2d: Go %.0f MB, C %.0f MB per second of CPU, ratio %.3f; wall %.0f and %.0f ms", pair,
-			last[0].bytesPerCPU()/1e6, last[1].bytesPerCPU()/1e6, math.Exp(logs[pair]), float64(last[0].wallNS)/1e6, float64(last[1].wallNS)/1e6)
+		fmt.Printf("pair %2d: Go %.0f MB, C %.0f MB per second of CPU, ratio %.3f; %.3f and %.3f calls a message; %.0f and %.0f ms\n", pair,
+			last[0].bytesPerCPU()/1e6, last[1].bytesPerCPU()/1e6, math.Exp(logs[pair]), perMessage(last[0]), perMessage(last[1]),
+			float64(last[0].wallNS)/1e6, float64(last[1].wallNS)/1e6)
 	}
 	e := analyze.HodgesLehmann(logs, 0.05)
 	b.Logf("Go/C in bytes per second of CPU: %.3f [%.3f, %.3f], %d pairs", math.Exp(e.Value), math.Exp(e.Lo), math.Exp(e.Hi), len(logs))
@@ -86,6 +87,8 @@ func compareBench(b *testing.B, program string, w record.Workload) {
 	b.ReportMetric(math.Exp(e.Hi), "go/c-high")
 	b.ReportMetric(0, "ns/op")
 }
+
+func perMessage(y yield) float64 { return float64(y.enters) / compareMessages }
 
 // buildC compiles the twin; without a compiler there is nothing to compare with.
 func buildC(b testing.TB) string {
@@ -197,7 +200,7 @@ func runGo(b testing.TB, tr record.Trial) yield {
 		window += int64(size)
 	}
 	cpu := rec.Metrics["cpu_per_msg"].Float64() * float64(tr.Messages) * 1e9
-	return yield{bytes: window, cpuNS: int64(cpu), wallNS: rec.Window.NS}
+	return yield{bytes: window, cpuNS: int64(cpu), wallNS: rec.Window.NS, enters: rec.Window.Syscalls}
 }
 
 func runC(b testing.TB, program string, tr record.Trial) yield {

@@ -81,7 +81,7 @@ func TestHoldingsAreSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := openRing(4)
+	r, err := openRing(4, 4)
 	if err != nil {
 		t.Skip(err)
 	}

@@ -24,7 +24,13 @@ type fixed struct{ *provided }
 func openRingFixed(b *harness.Bench, p harness.Values) (harness.Receiver, error) {
 	chunk := int(p.Bytes("chunk", 4096))
 	per := min(p.Int("entries", int(b.Trial.Workload.BudgetBytes)/chunk), ring.MaxBufRing)
-	r, err := openProvided(b, p, chunk, per, 0)
+	// Each completion takes a chunk, which comes back after it is seen, or ends a
+	// request: there are never more.
+	return newFixed(b, p, chunk, per, len(b.FDs)*(per+1))
+}
+
+func newFixed(b *harness.Bench, p harness.Values, chunk, per, completions int) (harness.Receiver, error) {
+	r, err := openProvided(b, p, chunk, per, 0, completions)
 	if err != nil {
 		return nil, err
 	}

@@ -58,11 +58,16 @@ type zapState struct {
 // falls steeply from 1 to 16 pages.
 const zapStep = 64 << 10
 
+// incCompletions is the room for completions of each client. A receive takes all
+// that is in the socket, so even a backlog makes few; a multishot makes up to 32
+// in a row (MULTISHOT_MAX_RETRY in io_uring/net.c).
+const incCompletions = 64
+
 func openRingInc(b *harness.Bench, p harness.Values) (harness.Receiver, error) {
 	entries := p.Int("entries", 2)
 	page := unix.Getpagesize()
 	size := int(b.Trial.Workload.BudgetBytes) / entries / page * page
-	r, err := openProvided(b, p, size, entries, ring.PbufInc)
+	r, err := openProvided(b, p, size, entries, ring.PbufInc, incCompletions*len(b.FDs))
 	if err != nil {
 		return nil, err
 	}

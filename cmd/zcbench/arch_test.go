@@ -30,7 +30,11 @@ var allowed = map[string][]string{
 	"report/render":           {"harness/record", "report/"},
 	"report/internal/figure":  {"harness/record"},
 	"report/internal/fixture": {"harness/record"},
-	"cmd/zcbench":             {"scenarios", "harness", "harness/", "uringimpl", "report/"},
+	"rdmaimpl":                {"harness", "harness/", "rdmaimpl/"},
+	"rdmaimpl/guest":          {"harness", "harness/"},
+	"rdmaimpl/internal/shim":  {},
+	"rdmaimpl/internal/verbs": {"rdmaimpl/internal/shim"},
+	"cmd/zcbench":             {"scenarios", "harness", "harness/", "uringimpl", "rdmaimpl", "rdmaimpl/guest", "report/"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -398,7 +398,7 @@ static void prepare(struct state *s, char **argv, uint32_t messages, uint32_t la
 	s->progress = map((3 + n) * STRIDE, MAP_SHARED | MAP_POPULATE, PROGRESS_FD, 0);
 	s->mem = map(buffers * s->chunk, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	madvise(s->mem, buffers * s->chunk, MADV_NOHUGEPAGE);
-	ring_open(&s->ring, clamp(n, 8, 4096), clamp(16 * n, 256, 32768));
+	ring_open(&s->ring, clamp(n, 8, 4096), clamp(n * (s->chunks + 1), 256, 32768));
 	for (int c = 0; c < n; c++) {
 		s->fds[c] = dial(atoi(argv[1]), argv[2], c);
 		s->streams[c].chunk = -1;

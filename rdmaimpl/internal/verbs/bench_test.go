@@ -1,0 +1,141 @@
+//go:build cgo && !noverbs
+
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+// benchContext is the device, or the null device where there is none.
+func benchContext(b *testing.B) *Context {
+	b.Helper()
+	c, err := Open("")
+	if errors.Is(err, ErrUnavailable) {
+		return openNull(b)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	closing(b, c)
+	return c
+}
+
+// wholeTicks runs n batches timed as a whole and returns the median over segments
+// of ticks per request: a segment that was interrupted does not count.
+func wholeTicks(b *testing.B, w *Window, n int) float64 {
+	b.Helper()
+	w.cfg.Batches, w.cfg.Totals = 0, n
+	r, err := w.Run()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var each []float64
+	for _, t := range r.Totals {
+		each = append(each, float64(t.Ticks)/float64(t.Batches*w.cfg.Batch))
+	}
+	slices.Sort(each)
+	return each[len(each)/2]
+}
+
+// interleaved returns the median of the ratios of a to c over rounds, in which
+// each runs once, in turn first, and the upper end of its 95% interval.
+func interleaved(b *testing.B, a, c *Window, rounds, batches int) (median, upper float64) {
+	b.Helper()
+	ratios := make([]float64, rounds)
+	for i := range rounds {
+		var first, second float64
+		if i%2 == 0 {
+			first = wholeTicks(b, a, batches)
+			second = wholeTicks(b, c, batches)
+		} else {
+			second = wholeTicks(b, c, batches)
+			first = wholeTicks(b, a, batches)
+		}
+		ratios[i] = first / second
+	}
+	slices.Sort(ratios)
+	// The order statistic whose rank is half a binomial's 97.5% point.
+	rank := min(int(math.Ceil(float64(rounds)/2+0.98*math.Sqrt(float64(rounds)))), rounds-1)
+	return ratios[rounds/2], ratios[rank]
+}
+
+// BenchmarkArrayLinkedOverBare holds the array-linked lane to a bare C loop: the
+// upper end of the ratio's interval is to be at most 1.03.
+func BenchmarkArrayLinkedOverBare(b *testing.B) {
+	for _, n := range []int{1, 5, 33, 128} {
+		b.Run(fmt.Sprintf("batch=%d", n), func(b *testing.B) {
+			c := benchContext(b)
+			open := func(lane Lane) *Window {
+				w, err := c.OpenWindow(Config{Lane: lane, Batch: n, Bytes: 64, Totals: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				closing(b, w)
+				if err := w.Warm(); err != nil {
+					b.Fatal(err)
+				}
+				return w
+			}
+			linked, bare := open(RecvArrayLinked), open(RecvBare)
+			for b.Loop() {
+				median, upper := interleaved(b, linked, bare, 101, 8*linked.segment)
+				b.ReportMetric(median, "ratio")
+				b.ReportMetric(upper, "ratio_upper")
+			}
+		})
+	}
+}
+
+// BenchmarkLanes prints what each lane costs a request, as a whole.
+func BenchmarkLanes(b *testing.B) {
+	for _, lane := range Lanes() {
+		for _, n := range []int{1, 16, 128} {
+			b.Run(fmt.Sprintf("%s/batch=%d", lane, n), func(b *testing.B) { benchLane(b, lane, n) })
+		}
+	}
+}
+
+func benchLane(b *testing.B, lane Lane, n int) {
+	c := benchContext(b)
+	if c.null() && !onNull(lane) {
+		b.Skip("needs a device")
+	}
+	w, err := c.OpenWindow(Config{Lane: lane, Batch: n, Bytes: 256, Totals: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	closing(b, w)
+	if err := w.Warm(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		b.ReportMetric(wholeTicks(b, w, max(20*w.segment, 1)), "ticks/wr")
+	}
+}
+
+// BenchmarkWindowOverhead is what a window adds to the lane's loop: two readings
+// of the clock, as a share of a segment.
+func BenchmarkWindowOverhead(b *testing.B) {
+	c := benchContext(b)
+	w, err := c.OpenWindow(Config{Lane: RecvArrayLinked, Batch: 16, Bytes: 64, Totals: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	closing(b, w)
+	for b.Loop() {
+		w.cfg.Totals = 100 * w.segment
+		r, err := w.Run()
+		if err != nil {
+			b.Fatal(err)
+		}
+		var ticks uint64
+		for _, t := range r.Totals {
+			ticks += t.Ticks
+		}
+		b.ReportMetric(100*float64(r.ClockTicks)*float64(len(r.Totals))/float64(ticks), "%")
+	}
+}

@@ -1,0 +1,214 @@
+// What the timed loops are made of. The loop is inlined with its steps as
+// constants, so that each lane's function holds no indirect call of ours.
+#ifndef ZC_HOT_STEPS_H
+#define ZC_HOT_STEPS_H
+
+#include "hot.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+// The compiler must take it that p and all memory are used here.
+#define KEEP(p) __asm__ volatile("" : : "r"(p) : "memory")
+
+ALWAYS uint64_t now(int tsc)
+{
+#ifdef __x86_64__
+	if (tsc) {
+		uint32_t lo, hi, cpu;
+		__asm__ volatile("rdtscp\n\tlfence" : "=a"(lo), "=d"(hi), "=c"(cpu) : : "memory");
+		return (uint64_t)hi << 32 | lo;
+	}
+#endif
+	(void)tsc;
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// Vec grows to max(twice its capacity, what is needed), at least 8 elements of
+// one byte, 4 of up to 1024 bytes, else 1; the first growth is an allocation,
+// the others reallocations (Rust's RawVec::grow_amortized).
+static __attribute__((noinline, unused)) void vec_grow(struct zc_vec *v, size_t need, size_t elem)
+{
+	size_t least = elem == 1 ? 8 : elem <= 1024 ? 4 : 1;
+	size_t cap = v->cap * 2 > need ? v->cap * 2 : need;
+	if (cap < least)
+		cap = least;
+	void *at = v->cap ? realloc(v->at, cap * elem) : malloc(cap * elem);
+	if (!at)
+		abort(); // as a Vec does
+	v->at = at;
+	v->cap = cap;
+}
+
+// vec_with makes an empty array of exactly n (Vec::with_capacity).
+ALWAYS void vec_with(struct zc_vec *v, size_t n, size_t elem)
+{
+	*v = (struct zc_vec){malloc(n * elem), n, 0};
+	if (!v->at)
+		abort();
+	KEEP(v->at);
+}
+
+ALWAYS void *vec_extend(struct zc_vec *v, size_t n, size_t elem)
+{
+	if (__builtin_expect(v->cap - v->len < n, 0))
+		vec_grow(v, v->len + n, elem);
+	void *at = v->at + v->len * elem;
+	v->len += n;
+	return at;
+}
+
+ALWAYS void vec_drop(struct zc_vec *v)
+{
+	if (v->cap)
+		free(v->at);
+	*v = (struct zc_vec){0};
+}
+
+ALWAYS uint64_t buf_at(const struct zc_bufs *b, uint32_t i)
+{
+	return b->base + (uint64_t)(i & b->mask) * b->stride;
+}
+
+// What a batch is built from, held apart from the lane so that no store into an
+// array can be taken to change it.
+struct batch {
+	struct zc_bufs src;
+	uint64_t id;
+	uint32_t n, g, each, at, flags, last_flags;
+};
+
+ALWAYS struct batch batch_of(const struct zc_lane *l)
+{
+	return (struct batch){l->src, l->wr_id, l->batch, l->sges, l->each, l->cursor, l->flags, l->last_flags};
+}
+
+ALWAYS void batch_end(struct zc_lane *l, const struct batch *b)
+{
+	l->wr_id = b->id;
+	l->cursor = b->at;
+}
+
+// The j-th of a buffer's equal parts.
+ALWAYS struct ibv_sge part(const struct batch *b, uint64_t at, uint32_t j)
+{
+	return (struct ibv_sge){.addr = at + (uint64_t)j * b->each, .length = b->each, .lkey = b->src.lkey};
+}
+
+ALWAYS uint32_t flags_of(const struct batch *b, uint32_t i)
+{
+	return i + 1 == b->n ? b->last_flags : b->flags;
+}
+
+// Clears a request by vector stores: what is built here is too short for the
+// string instruction gcc picks.
+ALWAYS void clear_send_wr(struct ibv_send_wr *wr)
+{
+	typedef long long two __attribute__((vector_size(16), aligned(8), may_alias));
+	_Static_assert(sizeof *wr == 128, "ibv_send_wr is 128 bytes on 64-bit machines");
+	two *at = (two *)wr;
+	const two zero = {0, 0};
+	at[0] = at[1] = at[2] = at[3] = zero;
+	at[4] = at[5] = at[6] = at[7] = zero;
+}
+
+// Providers differ in the sign of what they return.
+ALWAYS int positive(int err)
+{
+	return err < 0 ? -err : err;
+}
+
+ALWAYS int post_recv(struct zc_lane *l, struct ibv_recv_wr *wrs)
+{
+	struct ibv_recv_wr *bad = NULL;
+	int err = ibv_post_recv(l->qp, wrs, &bad);
+	if (__builtin_expect(err, 0))
+		l->bad = bad ? bad - wrs : -1;
+	return positive(err);
+}
+
+ALWAYS int post_send(struct zc_lane *l, struct ibv_send_wr *wrs)
+{
+	struct ibv_send_wr *bad = NULL;
+	int err = ibv_post_send(l->qp, wrs, &bad);
+	if (__builtin_expect(err, 0))
+		l->bad = bad ? bad - wrs : -1;
+	return positive(err);
+}
+
+// The fix-up pass: link the requests and point each at its SGEs.
+ALWAYS void link_recv(struct ibv_recv_wr *wrs, struct ibv_sge *sges, uint32_t n)
+{
+	size_t at = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		wrs[i].next = i + 1 < n ? &wrs[i + 1] : NULL;
+		if (wrs[i].num_sge > 0) {
+			wrs[i].sg_list = &sges[at];
+			at += wrs[i].num_sge;
+		}
+	}
+}
+
+ALWAYS void link_send(struct ibv_send_wr *wrs, struct ibv_sge *sges, uint32_t n)
+{
+	size_t at = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		wrs[i].next = i + 1 < n ? &wrs[i + 1] : NULL;
+		if (wrs[i].num_sge > 0) {
+			wrs[i].sg_list = &sges[at];
+			at += wrs[i].num_sge;
+		}
+	}
+}
+
+ALWAYS void no_drop(struct zc_lane *l)
+{
+	(void)l;
+}
+
+// Build is all a lane does before the provider's post, the fix-up pass included.
+ALWAYS int loop(struct zc_lane *l, uint32_t batches, struct zc_lap *laps, int tsc, struct zc_done *d,
+		void (*build)(struct zc_lane *), int (*post)(struct zc_lane *), void (*drop)(struct zc_lane *))
+{
+	int err = 0;
+	uint32_t k = 0;
+	l->bad = -1;
+	uint64_t start = now(tsc);
+	if (!laps) {
+		for (; k < batches && !err; k++) {
+			build(l);
+			err = post(l);
+			drop(l);
+		}
+	}
+	for (; k < batches && !err; k++) {
+		uint64_t t0 = now(tsc);
+		build(l);
+		uint64_t t1 = now(tsc);
+		err = post(l);
+		uint64_t t2 = now(tsc);
+		drop(l);
+		uint64_t t3 = now(tsc);
+		laps[k] = (struct zc_lap){t0, t1 - t0, t2 - t1, t3 - t2};
+	}
+	d->ticks = now(tsc) - start;
+	d->batches = err ? k - 1 : k;
+	d->err = err;
+	d->bad = l->bad;
+	return err;
+}
+
+#define LANE_LOOP(name, build, post, drop)                                                            \
+	int name(struct zc_lane *l, uint32_t batches, struct zc_lap *laps, int tsc, struct zc_done *d) \
+	{                                                                                              \
+		return loop(l, batches, laps, tsc, d, build, post, drop);                              \
+	}
+
+#endif

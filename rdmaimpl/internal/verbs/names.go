@@ -1,0 +1,111 @@
+package verbs
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// isProvider says whether file is the provider of that name: librxe-rdmav34.so.
+func isProvider(file, name string) bool {
+	return strings.HasPrefix(filepath.Base(file), "lib"+name+"-")
+}
+
+// RDMACore returns the release of rdma-core that libibverbs is of, such as 44.0,
+// from its file libibverbs.so.1.14.44.0; empty where the file does not say.
+func (d Device) RDMACore() string {
+	file, err := filepath.EvalSymlinks(d.Library)
+	if err != nil {
+		return ""
+	}
+	parts := strings.SplitN(filepath.Base(file), ".", 5)
+	if len(parts) < 5 {
+		return ""
+	}
+	return parts[4]
+}
+
+// gidText writes a GID, and the IPv4 address of one that maps it.
+func gidText(raw [16]byte) string {
+	return netip.AddrFrom16(raw).String()
+}
+
+// gid is an entry of a port's table.
+type gid struct {
+	index int
+	raw   [16]byte
+	kind  string // RoCE v2, IB/RoCE v1, or empty where the kernel does not say
+}
+
+// ipv4 returns the IPv4 address a GID maps.
+func (g gid) ipv4() ([4]byte, bool) {
+	a := netip.AddrFrom16(g.raw)
+	if !a.Is4In6() {
+		return [4]byte{}, false
+	}
+	return a.Unmap().As4(), true
+}
+
+// chooseGID prefers an IPv4-mapped GID of RoCE v2, then any IPv4-mapped one, then
+// the first. A link-local GID resolves only where its interface has IPv6.
+func chooseGID(table []gid) (gid, error) {
+	best, score := gid{}, 0
+	for _, g := range table {
+		s := 1
+		if _, mapped := g.ipv4(); mapped {
+			s = 2
+			if strings.Contains(g.kind, "v2") {
+				s = 3
+			}
+		}
+		if s > score {
+			best, score = g, s
+		}
+	}
+	if score == 0 {
+		return gid{}, fmt.Errorf("the port has no GID: give its network interface an IPv4 address")
+	}
+	return best, nil
+}
+
+func gidList(table []gid) string {
+	var parts []string
+	for _, g := range table {
+		parts = append(parts, fmt.Sprintf("%d is %s", g.index, gidText(g.raw)))
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sysClass is where the kernel describes RDMA devices.
+const sysClass = "/sys/class/infiniband"
+
+// gidKind reads the type of a GID, which libibverbs gives only since version 32.
+func gidKind(device string, port, index int) string {
+	text, err := os.ReadFile(filepath.Join(sysClass, device, "ports", fmt.Sprint(port), "gid_attrs", "types", fmt.Sprint(index)))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// rxeRemedy says how to get a device, knowing what this kernel has.
+func rxeRemedy() string {
+	if _, err := os.Stat("/sys/module/rdma_rxe"); err == nil {
+		return "rdma_rxe is loaded but has no link: as root `rdma link add rxe0 type rxe netdev IFACE`, or " + guestRemedy
+	}
+	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err == nil {
+		dir := filepath.Join("/lib/modules", strings.TrimSpace(string(release)))
+		if found, _ := filepath.Glob(filepath.Join(dir, "kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko*")); len(found) > 0 {
+			return remedyDevice
+		}
+	}
+	return "this kernel has no rdma_rxe module: " + guestRemedy
+}
+
+const guestRemedy = "run `zcbench guest build` for a guest with a soft-RoCE device"

@@ -1,0 +1,292 @@
+//go:build cgo && !noverbs
+
+package verbs
+
+// #include <stdlib.h>
+// #include "hot.h"
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"github.com/zcbench/zcbench/rdmaimpl/internal/shim"
+)
+
+// Send flags (enum ibv_send_flags).
+const (
+	sendSignaled = 2
+	sendInline   = 8
+)
+
+// Window is a lane ready to run: its queue, buffers and arrays are made, so that
+// nothing but the lane happens in a timed segment. The usual order is First,
+// Warm, Run, Close, on one goroutine. Complete windows have a connected peer.
+type Window struct {
+	cfg  Config
+	ctx  *Context
+	kind C.enum_zc_kind
+	tsc  C.int
+
+	queue, peer          *queue
+	src, bounce, landing *memory
+	lane                 *C.struct_zc_lane
+	golane               *goLane
+	full                 *full
+
+	laps    []C.struct_zc_lap // C memory, one a batch of a segment
+	done    *C.struct_zc_done
+	segment int // batches a queue takes before it is drained
+	shim    *shim.Shim
+}
+
+// OpenWindow prepares a window of posts that are never sent: receives, or sends
+// whose doorbell is suppressed. The queue is reset, untimed, whenever it is full.
+func (c *Context) OpenWindow(cfg Config) (*Window, error) {
+	return c.open(cfg, false)
+}
+
+// OpenComplete prepares a window of sends that are carried through to their
+// completions, over a pair of queues on one device.
+func (c *Context) OpenComplete(cfg Config) (*Window, error) {
+	if cfg.Lane.Info().Recv || cfg.Lane.Info().Model || c.null() {
+		return nil, &Unsupported{What: fmt.Sprintf("%s on %s has no completions", cfg.Lane, c.Name), Limit: -1}
+	}
+	return c.open(cfg, true)
+}
+
+func (c *Context) open(cfg Config, complete bool) (*Window, error) {
+	cfg, err := c.check(cfg, complete)
+	if err != nil {
+		return nil, err
+	}
+	w := &Window{cfg: cfg, ctx: c, kind: C.enum_zc_kind(cfg.Lane), tsc: 1}
+	if cfg.Monotonic || runtime.GOARCH != "amd64" {
+		w.tsc = 0
+	}
+	w.shim, _ = shim.Attach() // absent in timing trials
+	if err := w.prepare(complete); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// check completes a config, and refuses what no lane can do.
+func (c *Context) check(cfg Config, complete bool) (Config, error) {
+	info := cfg.Lane.Info()
+	cfg.SGEs = max(cfg.SGEs, 1)
+	if cfg.Deadline <= 0 {
+		cfg.Deadline = DefaultDeadline
+	}
+	if cfg.ColdBytes <= 0 {
+		cfg.ColdBytes = DefaultColdBytes
+	}
+	switch {
+	case cfg.Batch < 1 || cfg.Batch > c.MaxQPWR:
+		return cfg, fmt.Errorf("lane %s: a batch of %d requests; %s takes 1 to %d", cfg.Lane, cfg.Batch, c.Name, c.MaxQPWR)
+	case cfg.SGEs > C.ZC_SGES || cfg.SGEs > c.MaxSGE:
+		return cfg, fmt.Errorf("lane %s: %d SGEs a request; at most %d", cfg.Lane, cfg.SGEs, min(C.ZC_SGES, c.MaxSGE))
+	case cfg.Bytes < 1 || cfg.Bytes%cfg.SGEs != 0:
+		return cfg, fmt.Errorf("lane %s: %d bytes in %d equal SGEs", cfg.Lane, cfg.Bytes, cfg.SGEs)
+	case info.Single && cfg.SGEs != 1:
+		return cfg, fmt.Errorf("lane %s: %d SGEs a request; it has one", cfg.Lane, cfg.SGEs)
+	case !complete && !info.Recv && !info.Model && !c.null() && !c.Suppressible():
+		return cfg, &Unsupported{What: fmt.Sprintf("the doorbell of %s cannot be suppressed to time its user-space post alone; time complete sends", c.Provider), Limit: -1}
+	}
+	if cfg.Depth == 0 {
+		cfg.Depth = min(max(defaultDepth, 4*cfg.Batch), c.MaxQPWR)
+	}
+	if cfg.CQE == 0 {
+		cfg.CQE = 2*cfg.Batch + 16
+	}
+	return cfg, nil
+}
+
+func (w *Window) prepare(complete bool) error {
+	if err := w.prepareQueues(complete); err != nil {
+		return err
+	}
+	if err := w.prepareMemory(); err != nil {
+		return err
+	}
+	w.done = (*C.struct_zc_done)(C.calloc(1, C.sizeof_struct_zc_done))
+	lapCount := max(w.segment, 1)
+	if complete {
+		lapCount = max(w.cfg.Batches, 1)
+	}
+	at := (*C.struct_zc_lap)(C.calloc(C.size_t(lapCount), C.sizeof_struct_zc_lap))
+	w.laps = unsafe.Slice(at, lapCount)
+	clear(w.laps) // touched before it is timed
+	if w.cfg.Lane.Info().Go {
+		w.golane = newGoLane(w)
+		return w.drain()
+	}
+	if err := w.prepareLane(complete); err != nil {
+		return err
+	}
+	if complete {
+		if err := w.prepareFull(); err != nil {
+			return err
+		}
+	}
+	return w.drain()
+}
+
+func (w *Window) prepareQueues(complete bool) error {
+	cfg, info := w.cfg, w.cfg.Lane.Info()
+	d := depths{send: 1, recv: 1, sges: cfg.SGEs, ex: info.Ex}
+	if info.Recv {
+		d.recv = cfg.Depth
+	} else {
+		d.send = cfg.Depth
+	}
+	if info.Inline {
+		d.inline = cfg.Bytes
+		if cfg.inline > 0 {
+			d.inline = cfg.inline
+		}
+	}
+	if info.Model {
+		w.segment = max(cfg.Depth/cfg.Batch, 1)
+		return nil
+	}
+	var err error
+	if w.queue, err = w.ctx.newQueue(cfg, d); err != nil {
+		return err
+	}
+	w.segment = max(cfg.Depth/cfg.Batch, 1)
+	if info.Recv || w.ctx.null() {
+		return nil
+	}
+	w.peer, err = w.ctx.newQueue(cfg, depths{send: 1, recv: max(2*cfg.Batch, 16), sges: 1})
+	if err != nil || complete {
+		return err
+	}
+	return w.ctx.suppress(true)
+}
+
+func (w *Window) prepareMemory() error {
+	var err error
+	bytes := max(w.cfg.Bytes, 1)
+	if w.cfg.Cold {
+		bytes = max(bytes, w.cfg.ColdBytes)
+	}
+	if w.src, err = w.ctx.newMemory(bytes); err != nil {
+		return err
+	}
+	for i, b := 0, w.src.slice(); i < len(b); i++ {
+		b[i] = byte(i*7 + i>>8)
+	}
+	if lane := w.cfg.Lane; lane == SGEBounce || lane == WQECopy {
+		w.bounce, err = w.ctx.newMemory(nextPowerOfTwo(w.cfg.Depth) * (w.cfg.Bytes + 2*lineBytes))
+	}
+	return err
+}
+
+func nextPowerOfTwo(n int) int {
+	p := 1
+	for p < n {
+		p *= 2
+	}
+	return p
+}
+
+func (w *Window) prepareLane(complete bool) error {
+	cfg := w.cfg
+	l := (*C.struct_zc_lane)(C.calloc(1, C.sizeof_struct_zc_lane))
+	l.batch, l.sges = C.uint32_t(cfg.Batch), C.uint32_t(cfg.SGEs)
+	if w.queue != nil {
+		l.qp, l.ex = w.queue.q.qp, w.queue.q.ex
+	}
+	if !w.ctx.null() {
+		l.pd = w.ctx.dev.pd
+	}
+	most := 1
+	if cfg.Cold {
+		most = cfg.ColdBytes
+	}
+	l.src = w.src.buffers(cfg.Bytes, most)
+	if w.bounce != nil {
+		slot := cfg.Bytes
+		if cfg.Lane == WQECopy {
+			slot += lineBytes
+		}
+		l.bounce = w.bounce.buffers(slot, nextPowerOfTwo(cfg.Depth))
+	}
+	if cfg.Lane.Info().Inline {
+		l.flags = sendInline
+	}
+	l.last_flags = l.flags
+	if complete {
+		l.last_flags |= sendSignaled
+		l.hold = 1
+	}
+	w.lane = l
+	if errno := C.zc_lane_open(l, w.kind); errno != 0 {
+		return &Error{Op: "prepare lane " + cfg.Lane.String(), Errno: syscall.Errno(errno)}
+	}
+	return nil
+}
+
+// suppress swallows the provider's doorbells, or restores them.
+func (c *Context) suppress(on bool) error {
+	flag := C.int(0)
+	if on {
+		flag = 1
+	}
+	if errno := C.zc_doorbell_suppress(c.dev, flag); errno != 0 {
+		return &Error{Op: "suppress the doorbell of " + c.Provider, Errno: syscall.Errno(errno), Remedy: "time complete sends instead"}
+	}
+	return nil
+}
+
+// drain empties the queue, untimed, and makes it ready again.
+func (w *Window) drain() error {
+	switch {
+	case w.queue == nil || w.full != nil && w.full.connected:
+		return nil
+	case w.cfg.Lane.Info().Recv || w.ctx.null():
+		return w.queue.toInit()
+	}
+	if err := connectPair(w.queue, w.peer); err != nil {
+		return err
+	}
+	if w.full != nil {
+		w.full.connected = true
+	}
+	return nil
+}
+
+// Close takes everything down.
+func (w *Window) Close() error {
+	var first error
+	keep := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
+	if w.peer != nil && w.full == nil && !w.ctx.null() {
+		keep(w.ctx.suppress(false))
+	}
+	w.full.close()
+	w.golane.close()
+	if w.lane != nil {
+		C.zc_lane_close(w.lane)
+		C.free(unsafe.Pointer(w.lane))
+	}
+	for _, q := range []*queue{w.queue, w.peer} {
+		keep(q.close())
+	}
+	for _, m := range []*memory{w.src, w.bounce, w.landing} {
+		keep(m.close())
+	}
+	C.free(unsafe.Pointer(w.done))
+	if len(w.laps) > 0 {
+		C.free(unsafe.Pointer(&w.laps[0]))
+	}
+	*w = Window{}
+	return first
+}
