@@ -27,6 +27,7 @@ type Outcome struct {
 	Posts    *Posts // of kinds that post work requests
 	Work     record.Fingerprint
 	Notes    []string
+	Series   []record.Series
 	Skip     *Skip // set when the trial cannot be measured on this device
 	Perf     map[string]float64
 	NoPerf   map[string]string // metric -> reason

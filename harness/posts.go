@@ -60,6 +60,7 @@ func runPosts(s Strategy, t record.Trial, p Values, rec *record.Record) error {
 	}
 	rec.Fingerprint = o.Work
 	rec.Notes = append(rec.Notes, o.Notes...)
+	rec.Series = append(rec.Series, o.Series...)
 	rec.Window = record.Window{NS: int64(o.Posts.ElapsedNS), MinorFaults: o.Posts.MinorFaults, Syscalls: o.Posts.Syscalls}
 	fill(rec, o)
 	return nil

@@ -39,6 +39,8 @@ type Processes struct {
 	Builds   map[string]string // binaries by label, under --ab
 	Clock    record.Clock
 	Registry Registry
+	// Extra, if set, returns further variables for a trial's process.
+	Extra func(ctx context.Context, t record.Trial) ([]string, error)
 }
 
 // Run starts the trial's processes and collects what they say.
@@ -69,7 +71,15 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 		}
 		defer gen.kill()
 	}
-	child, err := start(ctx, binary, TrialCommand, t.ID, p.environment(t), progress)
+	env := p.environment(t)
+	if p.Extra != nil {
+		more, err := p.Extra(ctx, t)
+		if err != nil {
+			return failed(t, err)
+		}
+		env = append(env, more...)
+	}
+	child, err := start(ctx, binary, TrialCommand, t.ID, env, progress)
 	if err != nil {
 		return failed(t, err)
 	}

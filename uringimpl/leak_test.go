@@ -67,7 +67,7 @@ func TestNothingLeaks(t *testing.T) {
 			for stop := time.Now().Add(2 * time.Second); after.files > before.files && time.Now().Before(stop); after = holdingsNow(t) {
 				time.Sleep(10 * time.Millisecond) // the other side closes in its own time
 			}
-			if after.files > before.files || after.rings > 0 || after.buffers > before.buffers {
+			if after.files > before.files || after.rings > 0 || after.buffers > before.buffers && !raceDetector {
 				t.Errorf("after eight trials %+v, before %+v", after, before)
 			}
 		})

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/zcbench/zcbench/harness"
 	"github.com/zcbench/zcbench/harness/record"
+	"github.com/zcbench/zcbench/rdmaimpl"
+	"github.com/zcbench/zcbench/rdmaimpl/guest"
 	"github.com/zcbench/zcbench/scenarios"
 	"github.com/zcbench/zcbench/uringimpl"
 )
@@ -43,10 +45,12 @@ func fail(code int, format string, args ...any) error {
 
 // registry is the list of all strategies of this build.
 func registry() harness.Registry {
-	return append(harness.Registry{harness.Null}, uringimpl.Strategies()...)
+	r := append(harness.Registry{harness.Null}, uringimpl.Strategies()...)
+	return append(r, rdmaimpl.Strategies()...)
 }
 
 func main() {
+	guest.Hook()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
@@ -105,7 +109,7 @@ A scenario file holds one question. Start with:
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().BoolP("quiet", "q", false, "print results and errors only")
-	root.AddCommand(newRun(), newList(), newValidate(), newReport(), newEnv(), newTrial(), newGenerate())
+	root.AddCommand(newRun(), newList(), newValidate(), newReport(), newEnv(), newGuest(), newTrial(), newGenerate())
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zcbench/zcbench/rdmaimpl/guest"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,6 +21,7 @@ const (
 // TestMain lets the test binary be the zcbench that the tests start, and the
 // children which that starts.
 func TestMain(m *testing.M) {
+	guest.Hook()
 	if os.Getenv(refuseUring) != "" {
 		must(refuseSyscall(unix.SYS_IO_URING_SETUP))
 	}

@@ -112,7 +112,7 @@ func run(cmd *cobra.Command, args []string, f runFlags) error {
 	if f.dryRun {
 		return dryRun(cmd, jobs)
 	}
-	if err := requireAll(f.require); err != nil {
+	if err := checkRequired(f.require); err != nil {
 		return err
 	}
 	lock, err := harness.Acquire(cmd.Context(), harness.LockPath(), !f.noWait, func(holder string) {
@@ -193,31 +193,42 @@ func openPlan(arg string, f runFlags, builds map[string]string) (*harness.Plan, 
 	return harness.NewPlan(sc, registry(), o)
 }
 
-func requireAll(names []string) error {
+func checkRequired(names []string) error {
 	for _, n := range names {
 		if n != harness.NeedsUring && n != harness.NeedsRDMA {
 			return fail(exitUsage, "--require %q: known are uring, rdma", n)
 		}
-		if reason, remedy := harness.Capability(n); reason != "" {
+	}
+	return nil
+}
+
+// requireAll fails if the machine lacks something the user insists on.
+func requireAll(names []string, b *backend) error {
+	for _, n := range names {
+		if reason, remedy := b.capability(n); reason != "" {
 			return fail(exitFailed, "%s is required: %s\n  %s", n, reason, remedy)
 		}
 	}
 	return nil
 }
 
-func runJobs(cmd *cobra.Command, jobs []job, f runFlags, builds map[string]string) error {
+func runJobs(cmd *cobra.Command, jobs []job, f runFlags, builds map[string]string) (err error) {
 	machine := harness.Survey(tool())
 	self, err := os.Executable()
 	if err != nil {
 		return fail(exitFailed, "find this program: %w", err)
 	}
+	b := newBackend(jobs, &harness.Processes{Binary: self, Builds: builds, Clock: machine.Clock, Registry: registry()})
+	defer func() { err = firstOf(err, b.close()) }()
+	if err := requireAll(f.require, b); err != nil {
+		return err
+	}
 	var results []*record.Result
 	var worst error
 	for _, j := range jobs {
 		res, err := measure(cmd, j, f, &harness.Campaign{
-			Plan: j.plan, Registry: registry(), Machine: machine, Tool: tool(), Seed: f.seed, Dir: j.dir,
-			Exec:  &harness.Processes{Binary: self, Builds: builds, Clock: machine.Clock, Registry: registry()},
-			Probe: harness.Capability, Resume: f.resume != "",
+			Plan: j.plan, Registry: registry(), Machine: b.machine(machine, j), Tool: tool(), Seed: f.seed, Dir: j.dir,
+			Exec: b, Probe: b.capability, Resume: f.resume != "",
 		})
 		if res != nil {
 			results = append(results, res)

@@ -36,6 +36,9 @@ func (w *Window) prepareFull() error {
 		return &Error{Op: "prepare receives", Errno: syscall.Errno(errno)}
 	}
 	room := 2*cfg.Batch + 2
+	if w.mode == modeDrained {
+		room = (w.segment + 1) * (cfg.Batch + 1)
+	}
 	fu.f = (*C.struct_zc_full)(C.calloc(1, C.sizeof_struct_zc_full))
 	fu.f.device, fu.f.sender, fu.f.receiver, fu.f.recv = w.ctx.dev, w.queue.q, w.peer.q, fu.recv
 	fu.f.wcs = (*C.struct_zc_wc)(C.calloc(C.size_t(room), C.sizeof_struct_zc_wc))
@@ -63,6 +66,26 @@ func (f *full) close() {
 	}
 }
 
+// receives posts receives for n batches.
+func (f *full) receives(w *Window, n int) error {
+	if errno := syscall.Errno(C.zc_full_receives(f.f, C.uint32_t(n), w.done)); errno != 0 {
+		return &Error{Op: fmt.Sprintf("lane %s: post receives for %d batches to the peer", w.cfg.Lane, n), Errno: errno}
+	}
+	return nil
+}
+
+// await waits for the completions of a segment's n batches.
+func (f *full) await(w *Window, n int) error {
+	why := C.zc_full_await(f.f, w.lane, C.uint32_t(n))
+	from := C.zc_ticks(w.tsc)
+	C.zc_lane_release(w.lane)
+	w.laps[0].drop += C.zc_ticks(w.tsc) - from // of register-each, whose segment is one batch
+	if why != C.ZC_DONE {
+		return w.waitError(&f.f.wait, 0)
+	}
+	return w.lengths()
+}
+
 // runComplete runs the whole window in one call.
 func (w *Window) runComplete(r *Result) error {
 	if w.cfg.Totals > 0 {
@@ -81,7 +104,6 @@ func (w *Window) runComplete(r *Result) error {
 }
 
 func (f *full) run(w *Window, n int, r *Result) error {
-	n = min(n, len(w.laps))
 	if w.cfg.Around != nil && r != nil {
 		w.cfg.Around(true)
 		defer w.cfg.Around(false)

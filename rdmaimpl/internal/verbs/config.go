@@ -33,6 +33,11 @@ type Config struct {
 	// Monotonic times by CLOCK_MONOTONIC in ns instead of the TSC in ticks.
 	Monotonic bool
 
+	// Ring sends for real in a window that would suppress the doorbell, as windows
+	// do anyway where it cannot be suppressed: a segment's completions are then
+	// awaited, untimed, before the next.
+	Ring bool
+
 	// CountGo counts what lanes in Go allocate in Go. It stops the world around
 	// each segment: for counting trials.
 	CountGo bool

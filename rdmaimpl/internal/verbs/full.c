@@ -21,10 +21,18 @@ static int post_receives(struct zc_full *f, struct zc_done *d)
 	return d->err;
 }
 
-// await collects a batch and looks at the lengths that arrived.
-static int await(struct zc_full *f, const struct zc_lane *l)
+int zc_full_receives(struct zc_full *f, uint32_t batches, struct zc_done *d)
 {
-	f->wait = (struct zc_wait){.sends = 1, .recvs = l->batch};
+	int err = 0;
+	for (uint32_t k = 0; k < batches && !err; k++)
+		err = post_receives(f, d);
+	return err;
+}
+
+// zc_full_await collects batches and looks at the lengths that arrived.
+int zc_full_await(struct zc_full *f, const struct zc_lane *l, uint32_t batches)
+{
+	f->wait = (struct zc_wait){.sends = batches, .recvs = batches * l->batch};
 	if (f->pause_us)
 		usleep(f->pause_us);
 	int why = zc_await(f->device, f->sender, f->receiver, f->timeout_ms, &f->wait, f->wcs, f->wcs_room);
@@ -53,7 +61,7 @@ void zc_full_run(enum zc_kind kind, struct zc_lane *l, struct zc_full *f, uint32
 		minor += one.minor_faults;
 		major += one.major_faults;
 		waits += one.waits;
-		if (one.err || await(f, l) != ZC_DONE)
+		if (one.err || zc_full_await(f, l, 1) != ZC_DONE)
 			break;
 		uint64_t end = zc_ticks(tsc);
 		if (latency)
@@ -79,7 +87,7 @@ int zc_poked(enum zc_kind kind, struct zc_lane *l, struct zc_full *f, uint8_t *p
 		*poke ^= 0xff;
 	int why = ZC_ERRNO;
 	if (!d->err && !post_receives(f, d))
-		why = await(f, l);
+		why = zc_full_await(f, l, 1);
 	s->drop(l);
 	zc_lane_release(l);
 	return why;

@@ -20,6 +20,10 @@ func (w *Window) unsignal() { w.lane.last_flags &^= sendSignaled; w.relink() }
 // withholdReceives sends to a peer that has posted none.
 func (w *Window) withholdReceives() { w.full.f.withhold = 1 }
 
+// asLane runs another lane over the same queue and arrays; it must prepare them
+// alike.
+func (w *Window) asLane(l Lane) { w.cfg.Lane, w.kind = l, C.enum_zc_kind(l) }
+
 // relink prepares the lane's arrays again after its flags changed.
 func (w *Window) relink() {
 	C.zc_lane_close(w.lane)

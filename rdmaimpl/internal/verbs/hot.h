@@ -155,6 +155,11 @@ ZC_API void zc_full_run(enum zc_kind kind, struct zc_lane *l, struct zc_full *f,
 // When a byte of the source is changed.
 enum { ZC_POKE_NEVER, ZC_POKE_BUILT, ZC_POKE_POSTED };
 
+// Receives for so many batches, posted; and a segment's completions awaited,
+// where every batch asked for one of its last send.
+ZC_API int zc_full_receives(struct zc_full *f, uint32_t batches, struct zc_done *d);
+ZC_API int zc_full_await(struct zc_full *f, const struct zc_lane *l, uint32_t batches);
+
 // One batch whose source byte at poke is inverted at that time. The receives are
 // posted only afterwards, so that the device reads what it reads late from the
 // changed source.

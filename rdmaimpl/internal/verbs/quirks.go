@@ -10,6 +10,8 @@ import (
 	"syscall"
 )
 
+const setterFault = "a fault of rdma-core before 64; lanes that use it are invalid here"
+
 // Lengths of the two parts sent: unequal, and short of every inline limit.
 const longPart, shortPart = 64, 32
 
@@ -56,7 +58,7 @@ func (c *Context) probeSetter(inline bool) (wrong, err error) {
 		if w.done.err != 0 {
 			return &Unsupported{What: name, Limit: -1, Errno: syscall.Errno(w.done.err)}, nil
 		}
-		return w.waitError(&w.full.f.wait, 0), nil
+		return fmt.Errorf("%s of %s fails on two parts of unequal length: %w: %s", name, c.Provider, w.waitError(&w.full.f.wait, 0), setterFault), nil
 	}
 	return c.setterVerdict(name, w.full.received(), at(&w.full.landing, 0)), nil
 }
@@ -72,13 +74,12 @@ func (f *full) received() int {
 }
 
 func (c *Context) setterVerdict(name string, got int, landing []byte) error {
-	const why = "a fault of rdma-core before 64: lanes that use it are invalid here"
 	if want := longPart + shortPart; got != want {
-		return fmt.Errorf("%s of %s delivered %d of %d bytes with a successful completion: %s", name, c.Provider, got, want, why)
+		return fmt.Errorf("%s of %s delivered %d of %d bytes with a successful completion: %s", name, c.Provider, got, want, setterFault)
 	}
 	for i, b := range landing[:got] {
 		if b != Pattern(2, 0, i) {
-			return fmt.Errorf("%s of %s delivered other bytes from %d on with a successful completion: %s", name, c.Provider, i, why)
+			return fmt.Errorf("%s of %s delivered other bytes from %d on with a successful completion: %s", name, c.Provider, i, setterFault)
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func (w *Window) First() (First, error) {
 		return First{}, err
 	}
 	w.startCounting()
-	if err := w.run(1, true); err != nil {
+	if err := w.suppressed(func() error { return w.run(1, true) }); err != nil {
 		return First{}, err
 	}
 	f := First{Lap: lapOf(w.laps[0]), MinorFaults: int64(w.done.minor_faults)}
@@ -37,22 +37,24 @@ func (w *Window) First() (First, error) {
 func (w *Window) Warm() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if w.full != nil {
-		return w.run(1, false)
-	}
 	slots := w.cfg.Depth
-	if w.queue != nil && !w.ctx.null() {
+	switch {
+	case w.mode == modeComplete:
+		slots = 1
+	case w.queue != nil && !w.ctx.null():
 		slots = max(slots, int(w.queue.q.granted.send_wr), int(w.queue.q.granted.recv_wr)) + 1
 	}
-	for done := 0; done < slots; done += w.segment * w.cfg.Batch {
-		if err := w.drain(); err != nil {
-			return err
+	return w.suppressed(func() error {
+		for done := 0; done < slots; done += w.segment * w.cfg.Batch {
+			if err := w.drain(); err != nil {
+				return err
+			}
+			if err := w.run(w.segment, false); err != nil {
+				return err
+			}
 		}
-		if err := w.run(w.segment, false); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Run runs the window: segments of as many batches as the queue takes, each
@@ -68,7 +70,7 @@ func (w *Window) Run() (Result, error) {
 		w.golane.heap = goHeap{}
 	}
 	start := C.zc_ticks(w.tsc)
-	if err := w.segments(&r); err != nil {
+	if err := w.suppressed(func() error { return w.segments(&r) }); err != nil {
 		return r, err
 	}
 	r.Elapsed = uint64(C.zc_ticks(w.tsc) - start)
@@ -76,7 +78,7 @@ func (w *Window) Run() (Result, error) {
 		r.GoAllocs, r.GoAllocBytes = w.golane.heap.objects, w.golane.heap.bytes
 	}
 	r.WRs = r.Batches * w.cfg.Batch
-	if w.peer != nil && w.full == nil {
+	if w.peer != nil && w.mode == modeReset {
 		r.Suppressed = true
 		r.Doorbells = uint64(C.zc_doorbells_swallowed() - swallowed)
 	}
@@ -86,7 +88,7 @@ func (w *Window) Run() (Result, error) {
 }
 
 func (w *Window) segments(r *Result) error {
-	if w.full != nil {
+	if w.mode == modeComplete {
 		return w.runComplete(r)
 	}
 	parts, wholes := w.cfg.Batches, w.cfg.Totals
@@ -125,8 +127,13 @@ func (w *Window) addFaults(r *Result) {
 
 // run runs one segment.
 func (w *Window) run(n int, split bool) error {
-	if w.full != nil {
-		return w.full.run(w, n, nil)
+	if w.mode == modeComplete {
+		return w.full.run(w, min(n, len(w.laps)), nil)
+	}
+	if w.mode == modeDrained {
+		if err := w.full.receives(w, n); err != nil {
+			return err
+		}
 	}
 	if w.cfg.Around != nil {
 		w.cfg.Around(true)
@@ -143,7 +150,10 @@ func (w *Window) run(n int, split bool) error {
 	if w.cfg.Around != nil {
 		w.cfg.Around(false)
 	}
-	return w.posted()
+	if err := w.posted(); err != nil || w.mode == modeReset {
+		return err
+	}
+	return w.full.await(w, n)
 }
 
 func lapOf(l C.struct_zc_lap) Lap {

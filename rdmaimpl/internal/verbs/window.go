@@ -7,6 +7,7 @@ package verbs
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"syscall"
@@ -27,6 +28,7 @@ const (
 type Window struct {
 	cfg  Config
 	ctx  *Context
+	mode mode
 	kind C.enum_zc_kind
 	tsc  C.int
 
@@ -42,10 +44,29 @@ type Window struct {
 	shim    *shim.Shim
 }
 
-// OpenWindow prepares a window of posts that are never sent: receives, or sends
-// whose doorbell is suppressed. The queue is reset, untimed, whenever it is full.
+// OpenWindow prepares a window of posts: receives, or sends whose doorbell is
+// suppressed so that they are never sent; the queue is reset, untimed, whenever it
+// is full. Where the doorbell cannot be suppressed, or cfg.Ring asks for it, sends
+// go out and their completions are awaited, untimed, instead.
 func (c *Context) OpenWindow(cfg Config) (*Window, error) {
-	return c.open(cfg, false)
+	return c.open(cfg, modeOf(c, cfg))
+}
+
+// mode is what becomes of what a window posts.
+type mode int
+
+const (
+	modeReset    mode = iota // the queue is reset: receives, and suppressed sends
+	modeDrained              // sent, and completions awaited a segment at a time
+	modeComplete             // sent, and completions awaited a batch at a time
+)
+
+func modeOf(c *Context, cfg Config) mode {
+	i := cfg.Lane.Info()
+	if i.Recv || i.Model || c.null() || c.Suppressible() && !cfg.Ring {
+		return modeReset
+	}
+	return modeDrained
 }
 
 // OpenComplete prepares a window of sends that are carried through to their
@@ -54,20 +75,20 @@ func (c *Context) OpenComplete(cfg Config) (*Window, error) {
 	if cfg.Lane.Info().Recv || cfg.Lane.Info().Model || c.null() {
 		return nil, &Unsupported{What: fmt.Sprintf("%s on %s has no completions", cfg.Lane, c.Name), Limit: -1}
 	}
-	return c.open(cfg, true)
+	return c.open(cfg, modeComplete)
 }
 
-func (c *Context) open(cfg Config, complete bool) (*Window, error) {
-	cfg, err := c.check(cfg, complete)
+func (c *Context) open(cfg Config, m mode) (*Window, error) {
+	cfg, err := c.check(cfg, m)
 	if err != nil {
 		return nil, err
 	}
-	w := &Window{cfg: cfg, ctx: c, kind: C.enum_zc_kind(cfg.Lane), tsc: 1}
+	w := &Window{cfg: cfg, ctx: c, mode: m, kind: C.enum_zc_kind(cfg.Lane), tsc: 1}
 	if cfg.Monotonic || runtime.GOARCH != "amd64" {
 		w.tsc = 0
 	}
 	w.shim, _ = shim.Attach() // absent in timing trials
-	if err := w.prepare(complete); err != nil {
+	if err := w.prepare(); err != nil {
 		w.Close()
 		return nil, err
 	}
@@ -75,7 +96,7 @@ func (c *Context) open(cfg Config, complete bool) (*Window, error) {
 }
 
 // check completes a config, and refuses what no lane can do.
-func (c *Context) check(cfg Config, complete bool) (Config, error) {
+func (c *Context) check(cfg Config, m mode) (Config, error) {
 	info := cfg.Lane.Info()
 	cfg.SGEs = max(cfg.SGEs, 1)
 	if cfg.Deadline <= 0 {
@@ -93,20 +114,21 @@ func (c *Context) check(cfg Config, complete bool) (Config, error) {
 		return cfg, fmt.Errorf("lane %s: %d bytes in %d equal SGEs", cfg.Lane, cfg.Bytes, cfg.SGEs)
 	case info.Single && cfg.SGEs != 1:
 		return cfg, fmt.Errorf("lane %s: %d SGEs a request; it has one", cfg.Lane, cfg.SGEs)
-	case !complete && !info.Recv && !info.Model && !c.null() && !c.Suppressible():
-		return cfg, &Unsupported{What: fmt.Sprintf("the doorbell of %s cannot be suppressed to time its user-space post alone; time complete sends", c.Provider), Limit: -1}
 	}
 	if cfg.Depth == 0 {
 		cfg.Depth = min(max(defaultDepth, 4*cfg.Batch), c.MaxQPWR)
 	}
 	if cfg.CQE == 0 {
 		cfg.CQE = 2*cfg.Batch + 16
+		if m == modeDrained {
+			cfg.CQE = min(cfg.Depth+16, c.MaxCQE)
+		}
 	}
 	return cfg, nil
 }
 
-func (w *Window) prepare(complete bool) error {
-	if err := w.prepareQueues(complete); err != nil {
+func (w *Window) prepare() error {
+	if err := w.prepareQueues(); err != nil {
 		return err
 	}
 	if err := w.prepareMemory(); err != nil {
@@ -114,7 +136,7 @@ func (w *Window) prepare(complete bool) error {
 	}
 	w.done = (*C.struct_zc_done)(C.calloc(1, C.sizeof_struct_zc_done))
 	lapCount := max(w.segment, 1)
-	if complete {
+	if w.mode == modeComplete {
 		lapCount = max(w.cfg.Batches, 1)
 	}
 	at := (*C.struct_zc_lap)(C.calloc(C.size_t(lapCount), C.sizeof_struct_zc_lap))
@@ -124,10 +146,10 @@ func (w *Window) prepare(complete bool) error {
 		w.golane = newGoLane(w)
 		return w.drain()
 	}
-	if err := w.prepareLane(complete); err != nil {
+	if err := w.prepareLane(); err != nil {
 		return err
 	}
-	if complete {
+	if w.mode != modeReset {
 		if err := w.prepareFull(); err != nil {
 			return err
 		}
@@ -135,7 +157,7 @@ func (w *Window) prepare(complete bool) error {
 	return w.drain()
 }
 
-func (w *Window) prepareQueues(complete bool) error {
+func (w *Window) prepareQueues() error {
 	cfg, info := w.cfg, w.cfg.Lane.Info()
 	d := depths{send: 1, recv: 1, sges: cfg.SGEs, ex: info.Ex}
 	if info.Recv {
@@ -161,11 +183,15 @@ func (w *Window) prepareQueues(complete bool) error {
 	if info.Recv || w.ctx.null() {
 		return nil
 	}
-	w.peer, err = w.ctx.newQueue(cfg, depths{send: 1, recv: max(2*cfg.Batch, 16), sges: 1})
-	if err != nil || complete {
-		return err
+	recv := max(2*cfg.Batch, 16)
+	if w.mode == modeDrained {
+		recv = max(recv, cfg.Depth)
+		if cfg.Lane == RegisterEach {
+			w.segment = 1 // a batch's registrations end with its completion
+		}
 	}
-	return w.ctx.suppress(true)
+	w.peer, err = w.ctx.newQueue(cfg, depths{send: 1, recv: recv, sges: 1})
+	return err
 }
 
 func (w *Window) prepareMemory() error {
@@ -194,7 +220,7 @@ func nextPowerOfTwo(n int) int {
 	return p
 }
 
-func (w *Window) prepareLane(complete bool) error {
+func (w *Window) prepareLane() error {
 	cfg := w.cfg
 	l := (*C.struct_zc_lane)(C.calloc(1, C.sizeof_struct_zc_lane))
 	l.batch, l.sges = C.uint32_t(cfg.Batch), C.uint32_t(cfg.SGEs)
@@ -220,7 +246,7 @@ func (w *Window) prepareLane(complete bool) error {
 		l.flags = sendInline
 	}
 	l.last_flags = l.flags
-	if complete {
+	if w.mode != modeReset {
 		l.last_flags |= sendSignaled
 		l.hold = 1
 	}
@@ -231,16 +257,23 @@ func (w *Window) prepareLane(complete bool) error {
 	return nil
 }
 
-// suppress swallows the provider's doorbells, or restores them.
-func (c *Context) suppress(on bool) error {
-	flag := C.int(0)
-	if on {
-		flag = 1
+// suppressed runs f with the provider's doorbells swallowed, where the window is
+// of sends that are not to go out: only then, for other windows may send.
+func (w *Window) suppressed(f func() error) error {
+	if w.peer == nil || w.mode != modeReset {
+		return f()
 	}
-	if errno := C.zc_doorbell_suppress(c.dev, flag); errno != 0 {
-		return &Error{Op: "suppress the doorbell of " + c.Provider, Errno: syscall.Errno(errno), Remedy: "time complete sends instead"}
+	set := func(on C.int) error {
+		if errno := C.zc_doorbell_suppress(w.ctx.dev, on); errno != 0 {
+			return &Error{Op: "suppress the doorbell of " + w.ctx.Provider, Errno: syscall.Errno(errno), Remedy: "set Ring to send for real"}
+		}
+		return nil
 	}
-	return nil
+	if err := set(1); err != nil {
+		return err
+	}
+	err := f()
+	return errors.Join(err, set(0))
 }
 
 // drain empties the queue, untimed, and makes it ready again.
@@ -267,9 +300,6 @@ func (w *Window) Close() error {
 		if first == nil {
 			first = err
 		}
-	}
-	if w.peer != nil && w.full == nil && !w.ctx.null() {
-		keep(w.ctx.suppress(false))
 	}
 	w.full.close()
 	w.golane.close()

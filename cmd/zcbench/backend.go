@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zcbench/zcbench/harness"
+	"github.com/zcbench/zcbench/harness/record"
+	"github.com/zcbench/zcbench/harness/sysinfo"
+	"github.com/zcbench/zcbench/rdmaimpl"
+	"github.com/zcbench/zcbench/rdmaimpl/guest"
+)
+
+// backend is where trials run: receives on this machine, posts on its RDMA
+// device or, without one, in a guest.
+type backend struct {
+	local harness.Executor
+	posts harness.Executor
+	class string // of posts
+	// reason says why posts cannot run at all, remedy what to do about it.
+	reason, remedy string
+	close          func() error
+}
+
+// Run sends a trial to where it belongs.
+func (b *backend) Run(ctx context.Context, t record.Trial) harness.Execution {
+	if t.Workload.Kind == harness.KindReceive {
+		return b.local.Run(ctx, t)
+	}
+	return b.posts.Run(ctx, t)
+}
+
+// newBackend finds out where posts can run, if any job has some.
+func newBackend(jobs []job, local *harness.Processes) *backend {
+	b := &backend{local: local, posts: local, close: func() error { return nil }}
+	local.Extra = func(ctx context.Context, t record.Trial) ([]string, error) {
+		p, err := rdmaimpl.PreloadOf(ctx, t)
+		return p.Env(), err
+	}
+	if !anyPosts(jobs) {
+		b.reason, b.remedy = "no scenario of this run needs it", ""
+		return b
+	}
+	if b.reason, b.remedy = rdmaimpl.Libraries(); b.reason != "" {
+		return b
+	}
+	class, _, reason, remedy := rdmaimpl.Local()
+	if reason == "" {
+		b.class = class
+		return b
+	}
+	st, err := guest.CheckStatus("")
+	if err != nil || st.Image == nil {
+		b.reason, b.remedy = reason+"; and no guest has been built", "build the guest once: zcbench guest build; or "+remedy
+		return b
+	}
+	e := &guest.Executor{Clock: local.Clock, Builds: local.Builds, Program: guestProgram}
+	b.posts, b.class, b.close = e, rdmaimpl.ClassGuest, e.Close
+	return b
+}
+
+func anyPosts(jobs []job) bool {
+	for _, j := range jobs {
+		if j.plan.Scenario.Kind != harness.KindReceive {
+			return true
+		}
+	}
+	return false
+}
+
+// guestProgram is a trial's process in the guest, with what it needs preloaded.
+func guestProgram(g *guest.Guest, t record.Trial) (guest.Program, error) {
+	prog, err := guest.TrialProgram(g, t)
+	if err != nil {
+		return prog, err
+	}
+	p, err := rdmaimpl.PreloadOf(context.Background(), t)
+	if err != nil {
+		return prog, err
+	}
+	for _, file := range []*string{&p.Shim, &p.Allocator} {
+		if *file == "" {
+			continue
+		}
+		if *file, err = g.Import(*file); err != nil {
+			return prog, fmt.Errorf("bring %s into the guest: %w", *file, err)
+		}
+	}
+	prog.Env = g.Env(p.Env()...)
+	return prog, nil
+}
+
+// capability says whether the machine has what strategies need.
+func (b *backend) capability(name string) (reason, remedy string) {
+	if name == harness.NeedsRDMA {
+		return b.reason, b.remedy
+	}
+	return harness.Capability(name)
+}
+
+// machine is the survey of the machine as a job's figures depend on it.
+func (b *backend) machine(m harness.Machine, j job) harness.Machine {
+	if j.plan.Scenario.Kind == harness.KindReceive || b.class == "" {
+		return m
+	}
+	m.Environment = sysinfo.With(m.Environment, sysinfo.Class(b.class))
+	return m
+}

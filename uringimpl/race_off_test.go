@@ -1,0 +1,5 @@
+//go:build !race
+
+package uringimpl
+
+const raceDetector = false
