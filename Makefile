@@ -1,18 +1,31 @@
-# zcbench: make run answers the question, make test checks the tool.
+# zcbench: make run answers the questions, make test checks the tool.
 
 GO ?= go
 BIN := bin/zcbench
 SCENARIO ?= uring-fixed-vs-inc
+RDMA_SCENARIOS := rdma-post-recv rdma-post-send rdma-payload rdma-connect alloc-aging
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+RUNDIR ?= results/run-$(shell date -u +%Y%m%dT%H%M%SZ)
+# RDMA=off leaves everything about RDMA out: packages, guest and scenarios.
+RDMA ?= on
+RDMA_PACKAGES := libibverbs-dev librdmacm-dev ibverbs-providers
 
-.PHONY: all run setup setup-browser build test race bench lint smoke clean
+.PHONY: all run run-rdma setup setup-rdma setup-browser guest build test race bench lint smoke clean
 
 all: build
 
-# What building and running needs beyond Go, gcc and make: nothing. Go fetches
-# the modules pinned in go.sum; done here once, so that later steps stay quiet.
-setup:
+# What is needed beyond Go, gcc and make: the modules pinned in go.sum, and for
+# RDMA the verbs libraries. Without root, zcbench says itself what it misses.
+setup: setup-rdma
 	$(GO) mod download
+
+setup-rdma:
+ifneq ($(RDMA),off)
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! dpkg -s $(RDMA_PACKAGES) >/dev/null 2>&1; then \
+	  echo "installing $(RDMA_PACKAGES)"; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends $(RDMA_PACKAGES) >/dev/null; \
+	fi
+endif
 
 # Chromium, for the tests that open the HTML report in a real browser.
 setup-browser:
@@ -22,9 +35,24 @@ build: setup
 	$(GO) build -trimpath -o $(BIN) ./cmd/zcbench
 
 run: build
-	$(BIN) run $(SCENARIO)
+	$(BIN) run $(SCENARIO) -o $(RUNDIR)/$(SCENARIO)
+ifneq ($(RDMA),off)
+	@$(MAKE) --no-print-directory run-rdma RUNDIR=$(RUNDIR)
+endif
 
-test: setup
+run-rdma: guest
+	$(BIN) run $(RDMA_SCENARIOS) -o $(RUNDIR)
+	$(BIN) report $(RUNDIR)/* --html $(RUNDIR)/report.html
+	@echo "all answers in one page: $(RUNDIR)/report.html"
+
+# The guest is needed, and built once, where there is no RDMA device.
+guest: build
+ifneq ($(RDMA),off)
+	@ls -d /sys/class/infiniband/* >/dev/null 2>&1 || $(BIN) guest build --install || \
+	  echo "no guest: what needs RDMA will be skipped"
+endif
+
+test: guest
 	$(GO) test $(GOTESTFLAGS) ./...
 
 race: setup
@@ -36,6 +64,8 @@ bench: setup
 lint: setup
 	test -z "$$(gofmt -l .)" || (gofmt -l . && false)
 	$(GO) vet ./...
+	CGO_ENABLED=0 $(GO) vet ./...
+	$(GO) vet -tags noverbs ./...
 	$(GO) run $(STATICCHECK) ./...
 
 smoke: build

@@ -24,6 +24,7 @@ type Machine struct {
 	Clock       record.Clock
 	ClockCostNS float64
 	Warnings    []string
+	Placement   string // of trials that do not run on the CPUs the plan names
 }
 
 // Survey looks at the machine. It calibrates the clock, which takes about a
@@ -208,6 +209,9 @@ func (c *Campaign) blocks() int {
 }
 
 func (c *Campaign) placement() string {
+	if c.Machine.Placement != "" {
+		return c.Machine.Placement
+	}
 	if len(c.Plan.Trials) == 0 {
 		return "nothing runs"
 	}

@@ -45,7 +45,23 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-func childRegistry() Registry { return Registry{Null, reader} }
+func childRegistry() Registry { return Registry{Null, reader, noisy} }
+
+// noisy is the null strategy in a process that goes on allocating for a while
+// after it is set up, as a Go program does that has started threads.
+var noisy = Strategy{
+	Name: "noisy", Family: Null.Family,
+	Open: func(b *Bench, p Values) (Receiver, error) {
+		go func() {
+			for begin := time.Now(); time.Since(begin) < 20*time.Millisecond; {
+				noise = append([]byte(nil), noise...)
+			}
+		}()
+		return Null.Open(b, p)
+	},
+}
+
+var noise = make([]byte, 1000)
 
 // forever is a hang, in the life of a test.
 func forever() { time.Sleep(time.Hour) }

@@ -82,6 +82,21 @@ func TestHarnessCountsNothingOfItsOwn(t *testing.T) {
 	}
 }
 
+// The window waits until the process has come to rest. A busy machine may make a
+// process look at rest that is not, but not time and again.
+func TestWindowWaitsForRest(t *testing.T) {
+	for range 5 {
+		x := behave(t, context.Background(), "well", trialOf("noisy", workload(), record.Counting, 50_000))
+		if x.Record.Status != record.OK {
+			t.Fatal(x.Record.Error)
+		}
+		if x.Record.Metrics["go_allocs"].Num == 0 {
+			return
+		}
+	}
+	t.Error("what the process allocates while it starts is counted")
+}
+
 // Two counting trials of one seed agree.
 func TestCountsRepeat(t *testing.T) {
 	w := workload()

@@ -173,8 +173,8 @@ func (p *Plan) layOut(o PlanOptions) {
 	for r := range m.CountingTrials {
 		p.addRound(o, record.Counting, -1, r, m.CountingMessages)
 	}
-	if o.OnlyCounts {
-		return
+	if o.OnlyCounts || p.Scenario.Kind == KindAging {
+		return // aging is about what is held, not about time
 	}
 	blocks := m.Blocks
 	if o.Blocks > 0 {

@@ -4,8 +4,8 @@ import "github.com/zcbench/zcbench/harness/record"
 
 // postTable are the metrics of the kinds that post work requests.
 var postTable = []row{
-	postTimed("build_per_wr", record.PerWR, "time to build the work requests, before the provider is called", perWR(func(p *Posts) float64 { return p.BuildNS })),
-	postTimed("post_per_wr", record.PerWR, "time in the provider's post", perWR(func(p *Posts) float64 { return p.PostNS })),
+	postTimed("build_per_wr", record.PerWR, "time to build the work requests, before the provider is called; median over the posts of a window", perWR(func(p *Posts) float64 { return p.BuildNS })),
+	postTimed("post_per_wr", record.PerWR, "time in the provider's post; median over the posts of a window", perWR(func(p *Posts) float64 { return p.PostNS })),
 	postTimed("drop_per_wr", record.PerWR, "time to let go of the arrays after the post", perWR(func(p *Posts) float64 { return p.DropNS })),
 	postTimed("total_per_wr", record.PerWR, "time of building, posting and letting go, with no reading of the clock inside", wholeBy(func(p *Posts) float64 { return wrsPerCall(p) })),
 	postTimed("total_per_call", record.PerCall, "the same, for a whole post", wholeBy(func(*Posts) float64 { return 1 })),
@@ -26,6 +26,12 @@ var postTable = []row{
 	}),
 	postTimed("completion_p50", "", "start of a post to its last completion, median", completion(.5)),
 	postTimed("completion_p99", "", "start of a post to its last completion, 99 percentile", completion(.99)),
+	postRow(timed("wrs_per_s", record.UnitOne, record.PerSecond, "posts", higher, "work requests posted and completed, over the time of the full sends", nil), func(p *Posts) (record.Value, string) {
+		if p.SentNS <= 0 {
+			return record.Value{}, "no completion was waited for"
+		}
+		return record.Level(float64(p.Sent) / (p.SentNS / 1e9)), ""
+	}),
 	postCounted("lane_allocs", record.UnitOne, record.PerCall, "allocations of the way of posting itself", byCall(func(p *Posts) int64 { return p.Lane.Allocs })),
 	postCounted("lane_reallocs", record.UnitOne, record.PerCall, "reallocations of the way of posting itself", byCall(func(p *Posts) int64 { return p.Lane.Reallocs })),
 	postCounted("lane_frees", record.UnitOne, record.PerCall, "frees of the way of posting itself", byCall(func(p *Posts) int64 { return p.Lane.Frees })),
@@ -129,5 +135,10 @@ func byWR(n func(p *Posts) int64) postFigure {
 }
 
 func byTrial(n func(p *Posts) int64) postFigure {
-	return shimmed(func(p *Posts) (int64, int64) { return n(p), 1 })
+	return func(p *Posts) (record.Value, string) {
+		if p.HeapUsed == 0 {
+			return record.Value{}, noShim
+		}
+		return record.Count(n(p), 1), ""
+	}
 }

@@ -12,7 +12,7 @@ import (
 func somePosts() *Posts {
 	p := &Posts{
 		Calls: 10, WRs: 50, BuildNS: 400, PostNS: 800, DropNS: 1200, Parts: 4, TotalNS: 9000, Whole: 6, FirstNS: 7000, BlockedNS: 11,
-		ElapsedNS: 1e6, Counted: true,
+		ElapsedNS: 1e6, Sent: 100, SentNS: 2e6, Counted: true,
 		Lane: AllocCounts{Allocs: 20, Reallocs: 30, Frees: 40, Bytes: 500}, Provider: AllocCounts{Allocs: 1, Reallocs: 2, Frees: 3, Bytes: 60},
 		LaneCopied: 250, ProviderCopied: 350, Syscalls: 70, HeapHeld: 4096, HeapUsed: 1000, Pinned: 8192, GoAllocs: 80, GoAllocBytes: 90, MinorFaults: 5,
 	}
@@ -26,7 +26,7 @@ var expectedPosts = map[string]record.Value{
 	"build_per_call": record.Level(100e-9), "post_per_call": record.Level(200e-9), "drop_per_call": record.Level(300e-9),
 	"build_per_wr": record.Level(20e-9), "post_per_wr": record.Level(40e-9), "drop_per_wr": record.Level(60e-9),
 	"total_per_call": record.Level(1500e-9), "total_per_wr": record.Level(300e-9), "first_call": record.Level(7e-6),
-	"source_blocked": record.Level(11e-9), "completion_p50": record.Level(1000e-9), "completion_p99": record.Level(1980e-9),
+	"source_blocked": record.Level(11e-9), "wrs_per_s": record.Level(50000), "completion_p50": record.Level(1000e-9), "completion_p99": record.Level(1980e-9),
 	"lane_allocs": record.Count(20, 10), "lane_reallocs": record.Count(30, 10), "lane_frees": record.Count(40, 10), "lane_alloc_bytes": record.Count(500, 10),
 	"provider_allocs": record.Count(3, 10), "provider_alloc_bytes": record.Count(60, 10),
 	"lane_copied_bytes": record.Count(250, 50), "provider_copied_bytes": record.Count(350, 50), "post_syscalls": record.Count(70, 10),

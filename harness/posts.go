@@ -12,8 +12,8 @@ type Posts struct {
 	Calls int64 // posts in the window
 	WRs   int64 // work requests in them
 
-	// Times of the posts that were timed in parts, summed up, in nanoseconds;
-	// Parts is how many they are.
+	// Times of the posts that were timed in parts, in nanoseconds for all of
+	// them; Parts is how many they are. A median is scaled up to them.
 	BuildNS, PostNS, DropNS float64
 	Parts                   int64
 	// Time of the posts that were timed as a whole, and how many they are.
@@ -25,6 +25,8 @@ type Posts struct {
 	BlockedNS    float64
 	CompletionNS []int64 // sorted; of full sends
 	ElapsedNS    float64 // of the window, completions included
+	Sent         int64   // work requests of the full sends
+	SentNS       float64 // and how long they took, waits included
 
 	Counted  bool // the counting shim was there
 	Lane     AllocCounts

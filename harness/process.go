@@ -61,7 +61,7 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 		binary = p.Builds[t.Build]
 	}
 	var gen *process
-	if t.Strategy != Null.Name && t.Workload.Kind == record.KindReceive {
+	if p.receives(t) {
 		if t, gen, err = p.startGenerator(ctx, t, progress); err != nil {
 			x := failed(t, err)
 			if gen != nil {
@@ -86,6 +86,12 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 	defer child.kill()
 	t.SpawnedNS = child.started
 	return collect(ctx, t, child, gen)
+}
+
+// receives tells whether a trial needs a generator.
+func (p *Processes) receives(t record.Trial) bool {
+	s, _ := p.Registry.Find(t.Strategy)
+	return t.Workload.Kind == record.KindReceive && s.Family != Null.Family
 }
 
 // startGenerator returns the generator also where it failed, ended, for what it

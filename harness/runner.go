@@ -59,6 +59,7 @@ type run struct {
 	past     record.Result      // what a resumed run has written
 	capacity map[string]float64 // messages per second, by point
 	broken   map[string]string  // cases whose verification failed, and why
+	unfit    map[string]bool    // cases the device does not do, as their verify trial said
 	skipped  map[string]bool    // strategies
 	done     int
 }
@@ -66,7 +67,7 @@ type run struct {
 // Run carries the plan out. It returns an error only when the results cannot be
 // written; trials that fail are in the summary.
 func (r *Runner) Run(ctx context.Context) (Summary, error) {
-	s := &run{Runner: r, capacity: map[string]float64{}, broken: map[string]string{}, skipped: map[string]bool{}}
+	s := &run{Runner: r, capacity: map[string]float64{}, broken: map[string]string{}, unfit: map[string]bool{}, skipped: map[string]bool{}}
 	if r.Finished != nil {
 		s.past = *r.Finished
 	}
@@ -163,6 +164,10 @@ func (s *run) skip() error {
 // trial runs one trial, again if its generator was the limit, and writes every
 // attempt down.
 func (s *run) trial(ctx context.Context, t record.Trial, attempt int) error {
+	if t.Purpose != record.Verify && s.unfit[t.Case] {
+		s.done++ // its skip is told
+		return nil
+	}
 	if _, ok := s.broken[t.Case]; ok && t.Purpose != record.Verify {
 		s.sum.NotRun++
 		s.done++
@@ -276,6 +281,8 @@ func (s *run) learn(l record.TrialLine) {
 		if v, ok := l.Record.Metrics["messages_per_s"]; ok {
 			s.capacity[t.Point] = v.Float64()
 		}
+	case t.Purpose == record.Verify && l.Record.Status == record.Skipped:
+		s.unfit[t.Case] = true
 	case t.Purpose == record.Verify && l.Record.Status == record.Failed:
 		s.broken[t.Case] = l.Record.Error
 	}

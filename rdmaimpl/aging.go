@@ -67,7 +67,7 @@ func grow(t record.Trial, o *harness.Outcome, g *verbs.Aging) error {
 	s, attached := shim.Attach()
 	held := record.Series{Name: "heap_held_bytes", Unit: record.UnitBytes}
 	used := record.Series{Name: "heap_used_bytes", Unit: record.UnitBytes}
-	p := &harness.Posts{BlockedNS: -1, Counted: attached == nil}
+	p := &harness.Posts{BlockedNS: -1}
 	every := max(1, target/64)
 	for next := uint64(0); g.Requests() < target; {
 		if err := g.Step(); err != nil {

@@ -176,6 +176,7 @@ func complete(t record.Trial, o *harness.Outcome, ctx *verbs.Context, cfg verbs.
 		o.Posts.CompletionNS = append(o.Posts.CompletionNS, int64(ns(t, d)))
 	}
 	slices.Sort(o.Posts.CompletionNS)
+	o.Posts.Sent, o.Posts.SentNS = int64(r.WRs), ns(t, r.Elapsed)
 	if cfg.Lane.Info().Blocked == verbs.UntilCompleted && len(r.Latency) > 0 {
 		o.Posts.BlockedNS = float64(o.Posts.CompletionNS[len(o.Posts.CompletionNS)/2])
 	}
@@ -191,26 +192,26 @@ func ns(t record.Trial, ticks uint64) float64 {
 }
 
 // figures turns a window's ticks and counts into what the metrics are made of.
-// The cost of reading the clock, which is part of each span, is taken off.
+// Times are the median over the posts of a window: the hypervisor taking the CPU
+// away once costs more than all of them. The cost of reading the clock, which is
+// part of each span, is taken off.
 func figures(t record.Trial, cfg verbs.Config, first verbs.First, r verbs.Result) *harness.Posts {
 	p := &harness.Posts{
 		Calls: int64(r.Batches), WRs: int64(r.WRs), Parts: int64(len(r.Laps)), BlockedNS: -1, ElapsedNS: ns(t, r.Elapsed),
 		FirstNS:  ns(t, first.Lap.Build+first.Lap.Post+first.Lap.Drop),
 		GoAllocs: int64(r.GoAllocs), GoAllocBytes: int64(r.GoAllocBytes), MinorFaults: r.MinorFaults, Pinned: int64(r.PinnedBytes),
 	}
-	clock := ns(t, r.ClockTicks) * float64(len(r.Laps))
-	for _, l := range r.Laps {
-		p.BuildNS += ns(t, l.Build)
-		p.PostNS += ns(t, l.Post)
-		p.DropNS += ns(t, l.Drop)
+	clock := ns(t, r.ClockTicks)
+	part := func(of func(verbs.Lap) uint64) float64 {
+		return max(0, median(r.Laps, func(l verbs.Lap) float64 { return ns(t, of(l)) })-clock) * float64(len(r.Laps))
 	}
-	for _, part := range []*float64{&p.BuildNS, &p.PostNS, &p.DropNS} {
-		*part = max(0, *part-clock)
-	}
+	p.BuildNS = part(func(l verbs.Lap) uint64 { return l.Build })
+	p.PostNS = part(func(l verbs.Lap) uint64 { return l.Post })
+	p.DropNS = part(func(l verbs.Lap) uint64 { return l.Drop })
 	for _, total := range r.Totals {
-		p.TotalNS += ns(t, total.Ticks)
 		p.Whole += int64(total.Batches)
 	}
+	p.TotalNS = float64(p.Whole) * median(r.Totals, func(v verbs.Total) float64 { return ns(t, v.Ticks) / float64(max(v.Batches, 1)) })
 	if r.Counts != nil {
 		count(p, *r.Counts)
 	} else if !r.Suppressed && !cfg.Lane.Info().Recv && !cfg.Lane.Info().Model {
@@ -218,6 +219,19 @@ func figures(t record.Trial, cfg verbs.Config, first verbs.First, r verbs.Result
 	}
 	p.BlockedNS = blocked(cfg.Lane.Info().Blocked, p)
 	return p
+}
+
+// median is the middle value of a list; 0 of none.
+func median[T any](list []T, value func(T) float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	v := make([]float64, len(list))
+	for i, x := range list {
+		v[i] = value(x)
+	}
+	slices.Sort(v)
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
 // blocked is how long a payload's buffer is lent, as far as the post tells.

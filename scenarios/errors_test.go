@@ -220,6 +220,8 @@ func TestMeaningFaults(t *testing.T) {
 		{"  - name: ring-inc\n", "  - name: ring-inc\n  - {name: ring-fixed, params: {chunk: 4KiB}}\n", 19, 5, "listed twice, first at strategies[0]", ""},
 		{"  - name: ring-inc\n", "  - name: exec\n", 18, 11, "needs a command", ""},
 		{"  - name: ring-inc\n", "  - {name: ring-inc, command: [x]}\n", 18, 22, "only strategy exec", ""},
+		{"  - name: ring-inc\n", "  - {name: ring-inc, optional: make it}\n", 18, 32, "only strategy exec may be optional", ""},
+		{"  - name: ring-inc\n", "  - {name: exec, command: [x], optional: true}\n", 18, 42, "say how to get the program", ""},
 		{"[4KiB, 64KiB]", "[4KiB, 4KiB]", 17, 28, "twice", ""},
 		{"by: 10%", "by: 0", 25, 167, "above 0%", ""},
 		{"by: 10%", "by: 100%", 25, 167, "below 100%", ""},

@@ -10,6 +10,10 @@ func strategyUse() codec[StrategyUse] {
 			return "name", badf("strategy exec needs a command: [program, argument, ...]")
 		case s.Name != execStrategy && len(s.Command) > 0:
 			return "command", badf("only strategy exec takes a command")
+		case s.Name != execStrategy && s.Optional != "":
+			return "optional", badf("only strategy exec may be optional")
+		case s.Optional == "true" || s.Optional == "false":
+			return "optional", badf("say how to get the program, such as: run make adapters")
 		}
 		return "", nil
 	})
@@ -19,7 +23,8 @@ func strategyKeys(s *StrategyUse) table {
 	return table{
 		field("name", &s.Name, name("strategy name", nameRule), "Required. Name of the strategy, see zcbench list strategies."),
 		field("params", &s.Params, mapOf(oneOrMany(rawText(), itself)), "Params of the strategy; each is one value or a list, lists multiply."),
-		field("command", &s.Command, command(), "Program and arguments of strategy exec."),
+		field("command", &s.Command, command(), "Program and arguments of strategy exec. The program is looked for beside the scenario file, then beside zcbench."),
+		field("optional", &s.Optional, prose(200, false), "Of strategy exec: how to get the program. With it a missing program is a skip, not a fault."),
 	}
 }
 

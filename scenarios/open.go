@@ -79,9 +79,17 @@ func openEmbedded(name string) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open built-in scenario %s: %w", name, err)
 	}
-	return parse(name, text, func(file string) (string, []byte, error) {
+	s, err := parse(name, text, func(file string) (string, []byte, error) {
 		return file, nil, errors.New("a built-in scenario cannot read files")
 	})
+	if err != nil {
+		return nil, err
+	}
+	s.BuiltIn = true
+	if smoke := s.source.smoke; smoke != nil {
+		smoke.BuiltIn = true
+	}
+	return s, nil
 }
 
 func unknownScenario(given, name string, isDir bool) error {

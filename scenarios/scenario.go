@@ -26,6 +26,7 @@ type Scenario struct {
 	Headline   Headline
 	Claims     []Claim
 	IsSmoke    bool // the smoke overrides are applied
+	BuiltIn    bool // no file: it comes with zcbench
 
 	source *source // positions, for errors
 }
@@ -113,6 +114,9 @@ type StrategyUse struct {
 	Name    string
 	Params  map[string][]string // text as written
 	Command []string            // of strategy exec
+	// Optional says how to get the program of a command that may be missing; the
+	// case is then skipped. Empty: a missing program is a fault.
+	Optional string
 }
 
 // CaseRef names one case: a strategy with the params that pick it out. Its

@@ -177,8 +177,10 @@ func TestOpen(t *testing.T) {
 		s, err := Open(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if s.File != want {
-			t.Errorf("%s has the file %s, want %s", name, s.File, want)
+		} else if builtIn := !strings.HasSuffix(want, "mine.yaml"); s.File != want || s.BuiltIn != builtIn {
+			t.Errorf("%s has the file %s, built in: %t; want %s, %t", name, s.File, s.BuiltIn, want, builtIn)
+		} else if smoke, err := s.Smoke(); err != nil || smoke.BuiltIn != builtIn {
+			t.Errorf("the smoke variant of %s is built in: %t, %v", name, smoke.BuiltIn, err)
 		}
 	}
 	for name, want := range map[string]string{

@@ -32,9 +32,9 @@ func countedCases() []counted {
 	vectored := func(w *record.Workload) { w.Assembly = "vectored" }
 	return []counted{
 		{ringFixed.Name, nil, nil},
-		{ringFixed.Name, map[string]string{"chunk": "64KiB", "reprovide": "lazy"}, held},
+		{ringFixed.Name, map[string]string{"chunk": "16KiB", "reprovide": "lazy"}, held},
 		{ringFixed.Name, map[string]string{"multishot": "false", "reprovide": "eager"}, vectored},
-		{ringFixed.Name, map[string]string{"chunk": "4KiB", "entries": "20"}, held},
+		{ringFixed.Name, map[string]string{"chunk": "4KiB", "entries": "10"}, held},
 		{ringInc.Name, nil, nil},
 		{ringInc.Name, map[string]string{"zap": "prefix", "entries": "4"}, held},
 		{slot.Name, nil, nil},
@@ -50,12 +50,12 @@ func countedCases() []counted {
 func TestCountsRepeat(t *testing.T) {
 	for _, c := range countedCases() {
 		w := wild()
-		w.BudgetBytes = 128 << 10
+		w.Sizes.Max, w.BudgetBytes = 16<<10, 64<<10
 		if c.change != nil {
 			c.change(&w)
 		}
 		t.Run(fmt.Sprintf("%s%v/hold=%d/%s", c.strategy, slices.Sorted(maps.Values(c.params)), w.HoldMessages, w.Assembly), func(t *testing.T) {
-			tr := newTrial(c.strategy, c.params, w, record.Counting, 600)
+			tr := newTrial(c.strategy, c.params, w, record.Counting, 400)
 			a, b := runChild(t, tr), runChild(t, tr)
 			s, _ := registry().Find(c.strategy)
 			for _, name := range must {

@@ -104,5 +104,8 @@ func (b *backend) machine(m harness.Machine, j job) harness.Machine {
 		return m
 	}
 	m.Environment = sysinfo.With(m.Environment, sysinfo.Class(b.class))
+	if b.class == rdmaimpl.ClassGuest {
+		m.Placement = "all on the one CPU of the guest"
+	}
 	return m
 }

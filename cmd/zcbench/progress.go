@@ -9,6 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"github.com/zcbench/zcbench/harness"
+	"github.com/zcbench/zcbench/harness/record"
 	"golang.org/x/term"
 )
 
@@ -42,7 +43,7 @@ func (b *bar) event(e harness.Event) {
 	if b.b != nil {
 		_ = b.b.Set(e.Done) // only the display is at stake
 	}
-	if msg := e.Line.Record.Error; msg != "" {
+	if msg := e.Line.Record.Error; msg != "" && e.Line.Record.Status == record.Failed {
 		if b.b != nil {
 			_ = b.b.Clear()
 		}

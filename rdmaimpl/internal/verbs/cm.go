@@ -22,7 +22,12 @@ func LoadCM() error { return loadCMOnce() }
 
 // Connect makes and takes down connections over rdma_cm, both ends on this
 // thread, checking the private data that arrives.
-func (c *Context) Connect(cfg ConnectConfig) (r ConnectResult, err error) {
+func (c *Context) Connect(cfg ConnectConfig) (ConnectResult, error) {
+	return c.connect(cfg, 0)
+}
+
+// connect connects to port, or to its own listener where it is 0.
+func (c *Context) connect(cfg ConnectConfig, port int) (r ConnectResult, err error) {
 	if err := LoadCM(); err != nil {
 		return r, err
 	}
@@ -52,6 +57,7 @@ func (c *Context) Connect(cfg ConnectConfig) (r ConnectResult, err error) {
 		return r, cmError(round)
 	}
 	fillRound(round, cfg)
+	round.port = C.uint16_t(port)
 	defer freeRound(round)
 	if err := rounds(m, round, cfg, &r); err != nil || s == nil {
 		return r, err
@@ -89,7 +95,6 @@ func rounds(m *C.struct_zc_cm, round *C.struct_zc_round, cfg ConnectConfig, r *C
 func fillRound(r *C.struct_zc_round, cfg ConnectConfig) {
 	r.connect.data, r.connect.len = C.CBytes(cfg.Connect), C.uint32_t(len(cfg.Connect))
 	r.accept.data, r.accept.len = C.CBytes(cfg.Accept), C.uint32_t(len(cfg.Accept))
-	r.port = C.uint16_t(cfg.port)
 	if cfg.Owned {
 		r.owned = 1
 	}
@@ -131,6 +136,39 @@ func cmError(r *C.struct_zc_round) error {
 // ConnectTo tries one connection to a port of the device's own address, where
 // nothing of ours listens.
 func (c *Context) ConnectTo(port int, deadline time.Duration) error {
-	_, err := c.Connect(ConnectConfig{Rounds: 1, Deadline: deadline, port: port})
+	_, err := c.connect(ConnectConfig{Rounds: 1, Deadline: deadline}, port)
 	return err
+}
+
+// checkPrivate compares what arrived with what was sent: the same bytes, then
+// zeros, for rdma_cm delivers its whole field and no length.
+func checkPrivate(which string, got, want []byte) error {
+	if len(got) < len(want) {
+		return fmt.Errorf("private data of the %s: %d bytes arrived of %d sent", which, len(got), len(want))
+	}
+	for i, b := range got {
+		var w byte
+		if i < len(want) {
+			w = want[i]
+		}
+		if b != w {
+			return fmt.Errorf("private data of the %s: byte %d arrived as %#02x instead of %#02x", which, i, b, w)
+		}
+	}
+	return nil
+}
+
+// cmRemedy says what to do about an event that was not the one awaited.
+func cmRemedy(event string) string {
+	switch event {
+	case "RDMA_CM_EVENT_REJECTED":
+		return "the peer refused, or nothing listens on that port"
+	case "RDMA_CM_EVENT_UNREACHABLE", "RDMA_CM_EVENT_CONNECT_ERROR":
+		return "the peer did not answer: check its address, and that UDP port 4791 is open for RoCE"
+	case "RDMA_CM_EVENT_ADDR_ERROR":
+		return "no RDMA device reaches that address: check that it is on the device's network interface"
+	case "RDMA_CM_EVENT_ROUTE_ERROR":
+		return "no route to the peer: check the network"
+	}
+	return ""
 }

@@ -64,10 +64,14 @@ static int read_port(struct ibv_context *ctx, int ports, struct zc_port *out)
 		if (num > 1 && a.state != IBV_PORT_ACTIVE)
 			continue;
 		*out = (struct zc_port){.num = num, .active = a.state == IBV_PORT_ACTIVE, .mtu = a.active_mtu, .link_layer = a.link_layer};
-		for (int i = 0; i < a.gid_tbl_len && out->gids < ZC_GIDS; i++) {
+		// Each look is a system call, and tables of a thousand hold a few.
+		for (int i = 0, none = 0; i < a.gid_tbl_len && out->gids < ZC_GIDS && none < 64; i++) {
 			union ibv_gid gid;
-			if (zc_lib.ibv_query_gid(ctx, num, i, &gid) || empty_gid(&gid))
+			if (zc_lib.ibv_query_gid(ctx, num, i, &gid) || empty_gid(&gid)) {
+				none++;
 				continue;
+			}
+			none = 0;
 			struct zc_gid *g = &out->gid[out->gids++];
 			memcpy(g->raw, gid.raw, sizeof g->raw);
 			g->index = i;

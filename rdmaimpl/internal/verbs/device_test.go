@@ -499,6 +499,31 @@ func hasVMFlag(p unsafe.Pointer, flag string) (bool, error) {
 	return false, fmt.Errorf("no mapping holds %p", p)
 }
 
+// A registration for each payload costs the library a block each, freed again.
+func TestDeviceRegisterEachCounts(t *testing.T) {
+	if os.Getenv(underShim) == "" {
+		openDevice(t)
+		rerun(t, "TestDeviceRegisterEachCounts")
+		return
+	}
+	c := openDevice(t)
+	onlyRXE(t, c)
+	const n, batches = 5, 4
+	w, err := c.OpenWindow(Config{Lane: RegisterEach, Batch: n, Bytes: 4096, Batches: batches})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closing(t, w)
+	r, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := r.Counts.Library
+	if l.Allocs < n*batches || l.Allocs != l.Frees || l.Syscalls < 2*n*batches || r.Counts.Lane != (shim.Side{}) {
+		t.Errorf("%d registrations: the library's counts are %+v, the lane's %+v", n*batches, l, r.Counts.Lane)
+	}
+}
+
 // Where the doorbell is rung, a window sends what it posts, one system call a
 // batch, and what was refused beside it still goes through.
 func TestDeviceRungWindow(t *testing.T) {

@@ -169,7 +169,7 @@ ALWAYS struct zc_vec vec_of(const void *from, size_t len)
 	struct zc_vec v = {0};
 	if (len == 0)
 		return v;
-	v.at = malloc(len);
+	v.at = allocate(len, 1);
 	if (!v.at)
 		abort();
 	KEEP(v.at);
@@ -195,7 +195,7 @@ ALWAYS void owned_drop(struct zc_lane *l)
 	struct zc_vec *kept = (struct zc_vec *)l->inlines.at;
 	for (size_t i = 0; i < l->inlines.len; i++)
 		if (kept[i].cap)
-			free(kept[i].at);
+			deallocate(kept[i].at, kept[i].cap, 1);
 	vec_drop(&l->inlines);
 }
 

@@ -31,19 +31,63 @@ ALWAYS uint64_t now(int tsc)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-// Vec grows to max(twice its capacity, what is needed), at least 8 elements of
-// one byte, 4 of up to 1024 bytes, else 1; the first growth is an allocation,
-// the others reallocations (Rust's RawVec::grow_amortized).
-static __attribute__((noinline, unused)) void vec_grow(struct zc_vec *v, size_t need, size_t elem)
+#if defined(__clang__)
+#define APART __attribute__((noinline, unused))
+#else
+#define APART __attribute__((noipa, unused))
+#endif
+
+// The calls Rust makes to grow a Vec are kept as calls: grow_one, finish_grow and
+// the allocator's three. Each growth costs what it costs there.
+struct block {
+	char *at;
+	size_t bytes, align;
+};
+
+static APART void *allocate(size_t bytes, size_t align)
+{
+	if (align <= 16 && align <= bytes)
+		return malloc(bytes);
+	void *at = NULL;
+	return posix_memalign(&at, align < 8 ? 8 : align, bytes) ? NULL : at;
+}
+
+static APART void *reallocate(char *at, size_t bytes, size_t align)
+{
+	if (align > 16 || align > bytes)
+		abort(); // no element here is aligned so
+	return realloc(at, bytes);
+}
+
+static APART void deallocate(char *at, size_t bytes, size_t align)
+{
+	(void)bytes, (void)align;
+	free(at);
+}
+
+static APART int finish_grow(struct block *out, size_t bytes, size_t align, const struct block *now)
+{
+	if (bytes > PTRDIFF_MAX)
+		return 1;
+	char *at = now->align && now->bytes ? reallocate(now->at, bytes, align) : allocate(bytes, align);
+	*out = (struct block){at, bytes, align};
+	return at == NULL;
+}
+
+// A Vec grows to max(twice its capacity, what is needed), at least 8 elements of
+// one byte, 4 of up to 1024 bytes, else 1; the first growth is an allocation, the
+// others reallocations (RawVec::grow_amortized).
+static APART void vec_grow(struct zc_vec *v, size_t need, size_t elem, size_t align)
 {
 	size_t least = elem == 1 ? 8 : elem <= 1024 ? 4 : 1;
 	size_t cap = v->cap * 2 > need ? v->cap * 2 : need;
 	if (cap < least)
 		cap = least;
-	void *at = v->cap ? realloc(v->at, cap * elem) : malloc(cap * elem);
-	if (!at)
+	size_t bytes;
+	struct block now = {v->at, v->cap * elem, v->cap ? align : 0}, grown;
+	if (__builtin_mul_overflow(cap, elem, &bytes) || finish_grow(&grown, bytes, align, &now))
 		abort(); // as a Vec does
-	v->at = at;
+	v->at = grown.at;
 	v->cap = cap;
 }
 
@@ -59,7 +103,7 @@ ALWAYS void vec_with(struct zc_vec *v, size_t n, size_t elem)
 ALWAYS void *vec_extend(struct zc_vec *v, size_t n, size_t elem)
 {
 	if (__builtin_expect(v->cap - v->len < n, 0))
-		vec_grow(v, v->len + n, elem);
+		vec_grow(v, v->len + n, elem, elem == 1 ? 1 : 8);
 	void *at = v->at + v->len * elem;
 	v->len += n;
 	return at;
@@ -68,7 +112,7 @@ ALWAYS void *vec_extend(struct zc_vec *v, size_t n, size_t elem)
 ALWAYS void vec_drop(struct zc_vec *v)
 {
 	if (v->cap)
-		free(v->at);
+		deallocate(v->at, v->cap, 8);
 	*v = (struct zc_vec){0};
 }
 

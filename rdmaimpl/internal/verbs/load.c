@@ -14,6 +14,15 @@ static void say(char *err, size_t room, const char *text)
 	snprintf(err, room, "%s", text ? text : "unknown error");
 }
 
+int zc_has_headers(void)
+{
+#ifdef ZC_HEADERS
+	return 1;
+#else
+	return 0;
+#endif
+}
+
 #ifndef ZC_HEADERS
 
 int zc_load(const char *ibverbs, char *err, size_t room)

@@ -137,3 +137,36 @@ func TestConfigRefused(t *testing.T) {
 		t.Error("the null device completes sends")
 	}
 }
+
+// Hot windows use one buffer again, cold ones more than the cache holds.
+func TestColdBuffers(t *testing.T) {
+	const cold = 8 << 20
+	for _, bytes := range []int{16, 64, 4096} {
+		hot := openNullWindow(t, Config{Lane: SGE, Batch: 4, Bytes: bytes, Batches: 1})
+		if m := hot.lane.src.mask; m != 0 {
+			t.Errorf("%d bytes hot: %d buffers", bytes, m+1)
+		}
+		w := openNullWindow(t, Config{Lane: SGE, Batch: 4, Bytes: bytes, Batches: 1, Cold: true, ColdBytes: cold})
+		src := w.lane.src
+		if span := (int(src.mask) + 1) * int(src.stride); span <= cold/2 || span > w.src.bytes || int(src.stride) < bytes {
+			t.Errorf("%d bytes cold: %d buffers %d apart span %d of %d bytes", bytes, src.mask+1, src.stride, span, cold)
+		}
+	}
+}
+
+// What is told around each segment comes in pairs, nothing else in between.
+func TestAroundSegments(t *testing.T) {
+	var told []bool
+	w := openNullWindow(t, Config{Lane: RecvArray, Batch: 100, Bytes: 64, Batches: 25, Totals: 25, Depth: 1000, Around: func(b bool) { told = append(told, b) }})
+	if _, err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 2*6 { // 25 batches twice, ten a segment
+		t.Errorf("told %d times", len(told))
+	}
+	for i, b := range told {
+		if b != (i%2 == 0) {
+			t.Fatalf("told %v", told)
+		}
+	}
+}

@@ -20,8 +20,6 @@ type ConnectConfig struct {
 	Rounds          int
 	Monotonic       bool
 	Deadline        time.Duration // of each step
-
-	port int // to connect to, when it is not our own listener's
 }
 
 // ConnectResult is what a window of connections measured: ticks for each round
@@ -32,24 +30,6 @@ type ConnectResult struct {
 	Connect, Request, Established, Setup []uint64
 	ConnectArrived, AcceptArrived        int          // bytes of private data, as the library tells
 	Counts                               *shim.Counts // nil when the shim is not preloaded
-}
-
-// checkPrivate compares what arrived with what was sent: the same bytes, then
-// zeros, for rdma_cm delivers its whole field and no length.
-func checkPrivate(which string, got, want []byte) error {
-	if len(got) < len(want) {
-		return fmt.Errorf("private data of the %s: %d bytes arrived of %d sent", which, len(got), len(want))
-	}
-	for i, b := range got {
-		var w byte
-		if i < len(want) {
-			w = want[i]
-		}
-		if b != w {
-			return fmt.Errorf("private data of the %s: byte %d arrived as %#02x instead of %#02x", which, i, b, w)
-		}
-	}
-	return nil
 }
 
 // PackPrivate puts a length before a payload: the receiver gets the whole field,
@@ -68,19 +48,4 @@ func UnpackPrivate(field []byte) ([]byte, error) {
 		return nil, fmt.Errorf("private data of %d bytes holds no length", len(field))
 	}
 	return field[1 : 1+int(field[0])], nil
-}
-
-// cmRemedy says what to do about an event that was not the one awaited.
-func cmRemedy(event string) string {
-	switch event {
-	case "RDMA_CM_EVENT_REJECTED":
-		return "the peer refused, or nothing listens on that port"
-	case "RDMA_CM_EVENT_UNREACHABLE", "RDMA_CM_EVENT_CONNECT_ERROR":
-		return "the peer did not answer: check its address, and that UDP port 4791 is open for RoCE"
-	case "RDMA_CM_EVENT_ADDR_ERROR":
-		return "no RDMA device reaches that address: check that it is on the device's network interface"
-	case "RDMA_CM_EVENT_ROUTE_ERROR":
-		return "no route to the peer: check the network"
-	}
-	return ""
 }

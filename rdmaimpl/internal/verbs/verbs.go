@@ -173,11 +173,12 @@ func (c *Context) describe() {
 }
 
 // OpenNull opens the null device: it reads every request as a provider must, and
-// does nothing with it. It gives the floor of the harness.
+// does nothing with it. It gives the floor of the harness, and needs no library.
 func OpenNull() (*Context, error) {
-	if err := Load(); err != nil {
-		return nil, err
+	if C.zc_has_headers() == 0 {
+		return nil, Load()
 	}
+	C.zc_shim_find()
 	return &Context{Device: Device{Name: "null", Provider: "none", MaxQPWR: 1 << 16, MaxSGE: C.ZC_SGES}}, nil
 }
 

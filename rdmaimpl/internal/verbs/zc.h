@@ -31,6 +31,8 @@ enum { ZC_GIDS = 32, ZC_NAME = 64, ZC_TEXT = 256 };
 
 enum { ZC_LOADED, ZC_NO_HEADERS, ZC_NO_LIBRARY, ZC_NO_SYMBOL };
 
+__attribute__((visibility("hidden"))) int zc_has_headers(void);
+
 // Opens the libraries by these names. err says what dlopen or dlsym said.
 __attribute__((visibility("hidden"))) int zc_load(const char *ibverbs, char *err, size_t room);
 ZC_API int zc_load_cm(const char *rdmacm, char *err, size_t room);
