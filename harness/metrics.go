@@ -11,6 +11,7 @@ import (
 // returns a reason instead when this trial cannot tell.
 type row struct {
 	record.Metric
+	// from is nil for figures of the load generator and of adapters.
 	from func(o *Outcome) (record.Value, string)
 	// sent is set instead for figures of the load generator, which the child
 	// does not know.
@@ -189,6 +190,12 @@ func hardware(name, help string) row {
 	return varying(counted(name, record.UnitOne, record.PerMessage, "perf", help, perf(name)))
 }
 
+// Metrics of adapters that receive, from the counting shim.
+const (
+	heapAllocs     = "heap_allocs"
+	heapAllocBytes = "heap_alloc_bytes"
+)
+
 var table = append(receiveTable, postTable...)
 
 var receiveTable = []row{
@@ -232,6 +239,8 @@ var receiveTable = []row{
 	counted("forced_releases", record.UnitOne, record.PerMessage, "calls", "held messages let go early for want of memory", perMsg(func(o *Outcome) uint64 { return uint64(o.Forced) })),
 	counted("go_allocs", record.UnitOne, record.PerMessage, "allocations", "Go heap objects allocated", perMsg(func(o *Outcome) uint64 { return uint64(o.Allocs) })),
 	counted("go_alloc_bytes", record.UnitBytes, record.PerMessage, "allocations", "Go heap bytes allocated", perMsg(func(o *Outcome) uint64 { return uint64(o.AllocB) })),
+	counted(heapAllocs, record.UnitOne, record.PerMessage, "allocations", "allocations and reallocations by the C allocator; of adapters only", nil),
+	counted(heapAllocBytes, record.UnitBytes, record.PerMessage, "allocations", "bytes asked of the C allocator; of adapters only", nil),
 	counted("copied_bytes", record.UnitBytes, record.PerMessage, "copies", "bytes the application copied to make messages contiguous",
 		perMsg(func(o *Outcome) uint64 { return uint64(o.Copied) + o.Count.Copied })),
 	counted("wasted_bytes", record.UnitBytes, record.PerMessage, "copies", "bytes of used-up buffers that never held a message: chunk tails, retired tails",

@@ -15,8 +15,11 @@ import (
 // Case is one strategy with its params at one point, and what to call it.
 type Case struct {
 	record.CaseInfo
-	Values Values // complete
-	point  int
+	Values  Values   // complete
+	Command []string // of strategy exec
+	// Missing is set where the program of an optional case is not there.
+	Missing *Skip
+	point   int
 }
 
 // Plan is everything a run will do, in order. It depends on the scenario, the
@@ -41,6 +44,8 @@ type PlanOptions struct {
 	Builds     []string // labels of the binaries under --ab; empty: this one
 	CPU        int      // of the measured thread; -1: not pinned
 	OtherCPU   int
+	// FindProgram finds the program a command names; nil: FindProgram.
+	FindProgram func(sc *scenarios.Scenario, name string) (string, error)
 }
 
 // NewPlan checks a scenario against the strategies and metrics there are and
@@ -74,7 +79,12 @@ func (p *Plan) addCases(reg Registry, o PlanOptions) error {
 		if err := checkParams(p.Scenario, fmt.Sprintf("strategies[%d].params", i), s, use.Params); err != nil {
 			return err
 		}
+		prog, err := p.program(i, o)
+		if err != nil {
+			return err
+		}
 		for _, ref := range use.Cases() {
+			ref = prog.named(ref)
 			label, values, err := canonical(s, ref.Params)
 			if err != nil {
 				return p.Scenario.Errorf(fmt.Sprintf("strategies[%d]", i), "%v", err)
@@ -84,7 +94,7 @@ func (p *Plan) addCases(reg Registry, o PlanOptions) error {
 				return p.Scenario.Errorf(fmt.Sprintf("strategies[%d]", i), "case %s is the same as %s above", label, first)
 			}
 			seen[full] = label
-			p.addCase(s, label, values, ref, o)
+			p.addCase(s, label, values, ref, prog, o)
 		}
 	}
 	return nil
@@ -104,7 +114,7 @@ func canonical(s Strategy, given map[string]string) (string, Values, error) {
 	return scenarios.CaseRef{Strategy: s.Name, Params: spelled}.Label(), values, nil
 }
 
-func (p *Plan) addCase(s Strategy, label string, values Values, ref scenarios.CaseRef, o PlanOptions) {
+func (p *Plan) addCase(s Strategy, label string, values Values, ref scenarios.CaseRef, prog program, o PlanOptions) {
 	builds := o.Builds
 	if len(builds) == 0 {
 		builds = []string{""}
@@ -113,7 +123,7 @@ func (p *Plan) addCase(s Strategy, label string, values Values, ref scenarios.Ca
 		for _, b := range builds {
 			c := Case{CaseInfo: record.CaseInfo{
 				ID: caseID(label, b, pt.ID), Label: label, Strategy: s.Name, Params: map[string]string{}, Point: pt.ID, Build: b,
-			}, Values: values, point: i}
+			}, Values: values, Command: prog.command, Missing: prog.missing, point: i}
 			for k := range ref.Params {
 				c.Params[k] = values[k]
 			}
@@ -190,7 +200,9 @@ func (p *Plan) layOut(o PlanOptions) {
 func (p *Plan) addRound(o PlanOptions, purpose record.Purpose, block, repeat, messages int) {
 	var round []record.Trial
 	for _, c := range p.Cases {
-		round = append(round, p.trial(c.CaseInfo, c.Values, c.point, o, purpose, block, repeat, messages))
+		t := p.trial(c.CaseInfo, c.Values, c.point, o, purpose, block, repeat, messages)
+		t.Command = c.Command
+		round = append(round, t)
 	}
 	if purpose == record.Timing && p.receives() {
 		for i, pt := range p.Points {
@@ -226,6 +238,7 @@ func (p *Plan) addCapacity(i int, o PlanOptions) {
 	for _, c := range p.Cases {
 		if c.Baseline && c.point == i {
 			t := p.trial(c.CaseInfo, c.Values, i, o, record.Capacity, -1, 0, p.Scenario.Measure.Messages)
+			t.Command = c.Command
 			if t.Workload.Load.Mode != "closed" {
 				t.Workload.Load = record.Load{Mode: "closed", Depth: capacityDepth}
 			}

@@ -60,7 +60,7 @@ type run struct {
 	capacity map[string]float64 // messages per second, by point
 	broken   map[string]string  // cases whose verification failed, and why
 	unfit    map[string]bool    // cases the device does not do, as their verify trial said
-	skipped  map[string]bool    // strategies
+	skipped  map[string]bool    // cases
 	done     int
 }
 
@@ -115,15 +115,15 @@ func finishedTrials(lines []record.TrialLine) (finished map[string]record.TrialL
 // possible says whether a trial can be run here. The capacity of a point is
 // measured with the first case that can, where the baseline cannot.
 func (s *run) possible(t record.Trial) (record.Trial, bool) {
-	if !s.skipped[t.Strategy] {
+	if !s.skipped[t.Case] {
 		return t, true
 	}
 	if t.Purpose != record.Capacity {
 		return t, false
 	}
 	for _, c := range s.Plan.Cases {
-		if c.Point == t.Point && !s.skipped[c.Strategy] {
-			t.Case, t.Strategy, t.Params, t.Build = c.ID, c.Strategy, c.Values, c.Build
+		if c.Point == t.Point && !s.skipped[c.ID] {
+			t.Case, t.Strategy, t.Params, t.Build, t.Command = c.ID, c.Strategy, c.Values, c.Build, c.Command
 			t.ID = trialID(c.ID, t.Purpose, t.Block, t.Repeat)
 			return t, true
 		}
@@ -139,26 +139,34 @@ func (s *run) skip() error {
 		s.sum.Skipped = append(s.sum.Skipped, k)
 	}
 	for _, c := range s.Plan.Cases {
-		st, _ := s.Registry.Find(c.Strategy)
-		if st.Needs == "" {
+		k, lacks := s.lacking(c)
+		if !lacks {
 			continue
 		}
-		reason, remedy := s.Probe(st.Needs)
-		if reason == "" {
-			continue
-		}
-		s.skipped[c.Strategy] = true
+		s.skipped[c.ID] = true
 		if told[c.Label] {
 			continue
 		}
 		told[c.Label] = true
-		k := record.Skip{Case: c.Label, Reason: reason, Remedy: remedy, Needs: st.Needs}
 		s.sum.Skipped = append(s.sum.Skipped, k)
 		if err := s.Out.Skip(k); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lacking says what a case needs that is not there.
+func (s *run) lacking(c Case) (record.Skip, bool) {
+	if c.Missing != nil {
+		return record.Skip{Case: c.Label, Reason: c.Missing.Reason, Remedy: c.Missing.Remedy}, true
+	}
+	st, _ := s.Registry.Find(c.Strategy)
+	if st.Needs == "" {
+		return record.Skip{}, false
+	}
+	reason, remedy := s.Probe(st.Needs)
+	return record.Skip{Case: c.Label, Reason: reason, Remedy: remedy, Needs: st.Needs}, reason != ""
 }
 
 // trial runs one trial, again if its generator was the limit, and writes every

@@ -108,6 +108,7 @@ const (
 	ParamBytes                  // a size such as 64KiB
 	ParamInt                    // a positive whole number
 	ParamBool                   // true or false
+	ParamName                   // any text
 )
 
 // Param describes one of a strategy's own settings.
@@ -146,6 +147,11 @@ func (p Param) Canonical(text string) (string, error) {
 	case ParamBool:
 		if text != "true" && text != "false" {
 			return "", fmt.Errorf("%q is neither true nor false", text)
+		}
+		return text, nil
+	case ParamName:
+		if text == "" {
+			return "", fmt.Errorf("the text is empty")
 		}
 		return text, nil
 	default:

@@ -29,12 +29,13 @@ func (d *decoder) checkCases(s *Scenario) {
 	seen := map[string]int{}
 	for i, use := range s.Strategies {
 		for _, c := range use.Cases() {
-			first, dup := seen[c.Label()]
+			id := c.Label() + commandLabel(use.Command)
+			first, dup := seen[id]
 			if dup && first != i {
 				d.fail(index("strategies", i), "the case %s is listed twice, first at %s: tell them apart by a param", c.Label(), index("strategies", first))
 				break
 			}
-			seen[c.Label()] = i
+			seen[id] = i
 		}
 	}
 }

@@ -95,12 +95,20 @@ func (s StrategyUse) label() string {
 		kv = append(kv, fmt.Sprintf("%s=%q", k, s.Params[k]))
 	}
 	if len(s.Command) > 0 {
-		kv = append(kv, fmt.Sprintf("command=%q", s.Command))
+		kv = append(kv, commandLabel(s.Command))
 	}
 	if len(kv) == 0 {
 		return s.Name
 	}
 	return s.Name + "{" + strings.Join(kv, ",") + "}"
+}
+
+// commandLabel tells the commands of two cases apart.
+func commandLabel(command []string) string {
+	if len(command) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("command=%q", command)
 }
 
 // count is the number of cases the lists of the params multiply to.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zcbench/zcbench/harness"
 	"github.com/zcbench/zcbench/harness/record"
+	"github.com/zcbench/zcbench/uringimpl/internal/ring"
 )
 
 // TestCompletionRingHasRoom: with a backlog on every socket no completion
@@ -36,6 +37,54 @@ func TestCompletionRingHasRoom(t *testing.T) {
 				t.Errorf("%s, %d clients: %d receives asked for, %d refused for want of a buffer, %d calls",
 					s.Name, clients, n.SQEs, n.NoBufs, n.Enters)
 			}
+		}
+	}
+}
+
+// TestOneCallAWakeUp: each time round its loop a strategy calls
+// io_uring_enter at most once, under a load that does not wait for it.
+func TestOneCallAWakeUp(t *testing.T) {
+	for _, plain := range []harness.Strategy{ringFixed, ringInc, slot, heap} {
+		var rounds, calls uint64
+		var counters func() harness.Counters
+		provides := func(p *provided) {
+			take := p.take
+			p.take = func(c []ring.CQE) error { calls++; return take(c) } // twice a round
+		}
+		receives := func(s *single) {
+			recycled := s.recycled
+			s.recycled = func() {
+				rounds++
+				if recycled != nil {
+					recycled()
+				}
+			}
+		}
+		s := altered(plain, func(r harness.Receiver) harness.Receiver {
+			counters = r.Counters
+			switch v := r.(type) {
+			case fixed:
+				provides(v.provided)
+			case *incremental:
+				provides(v.provided)
+			case slots:
+				receives(v.single)
+			case *heaps:
+				receives(v.single)
+			default:
+				t.Fatalf("%s: %T is not known here", plain.Name, r)
+			}
+			return r
+		})
+		w := wild()
+		w.Clients = 16
+		rec, _ := runTrialOf(t, newTrial(s.Name, nil, w, record.Timing, 2000), harness.Registry{s}, nil)
+		if rec.Status != record.OK {
+			t.Fatal(rec.Error)
+		}
+		rounds += calls / 2
+		if n := counters().Enters; n > rounds || rounds == 0 {
+			t.Errorf("%s: %d calls in %d rounds", s.Name, n, rounds)
 		}
 	}
 }

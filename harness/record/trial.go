@@ -102,7 +102,8 @@ type Trial struct {
 	Case       string            `json:"case"`
 	Point      string            `json:"point"`
 	Strategy   string            `json:"strategy"`
-	Params     map[string]string `json:"params,omitempty"` // canonical text, defaults filled in
+	Params     map[string]string `json:"params,omitempty"`  // canonical text, defaults filled in
+	Command    []string          `json:"command,omitempty"` // of strategy exec: the program run as the child, and its arguments
 	Workload   Workload          `json:"workload"`
 	Purpose    Purpose           `json:"purpose"`
 	Build      string            `json:"build,omitempty"` // label of the binary under --ab

@@ -40,11 +40,11 @@ func (e *MissingError) Error() string {
 // InstallCommand is the command that installs what is missing, on Debian and
 // its kin.
 func InstallCommand(missing []Requirement) string {
-	command := strings.Join(append([]string{"apt-get"}, installArgs(missing)...), " ")
+	sudo := ""
 	if os.Geteuid() != 0 {
-		return "sudo " + command
+		sudo = "sudo "
 	}
-	return command
+	return sudo + "apt-get update && " + sudo + "apt-get " + strings.Join(installArgs(missing), " ")
 }
 
 func installArgs(missing []Requirement) []string {
@@ -153,9 +153,7 @@ func install(ctx context.Context, list []Requirement) error {
 	// The lists may be old or absent; if they cannot be had, the second says more.
 	update := exec.CommandContext(ctx, "apt-get", "update")
 	_ = update.Run()
-	if slices.ContainsFunc(list, func(m Requirement) bool { return m.Package == "linux-source" }) {
-		list = missing(false) // now that apt knows the packages, take the newest
-	}
+	list = missing(newestSource(sourceRoot) != "") // apt may know a newer source now
 	cmd := exec.CommandContext(ctx, "apt-get", installArgs(list)...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -50,11 +50,13 @@ func (r *run) open(c record.Claim) *claimState {
 	s.metric = m
 	s.timed = c.Kind == "compare" && known && m.Kind != record.Exact && purposeOf(m) == record.Timing
 	switch {
-	case c.Kind != "compare":
+	case c.Kind == "bound" && known && classSuffices(r.class, c.Needs):
+		r.bound(s)
+	case c.Kind != "compare" && c.Kind != "bound":
 		s.cannot(fmt.Sprintf("a claim of kind %s is not decided from the trials of a run", c.Kind), "")
 	case !known:
 		s.cannot(fmt.Sprintf("the result does not describe a metric %q", c.Metric), "")
-	case checkClaim(c) != "":
+	case c.Kind == "compare" && checkClaim(c) != "":
 		s.cannot(checkClaim(c), "")
 	case !classSuffices(r.class, c.Needs):
 		have := r.class
@@ -201,7 +203,7 @@ func (r *run) holm(states []*claimState) int {
 
 // close reads the claim at its level and says why.
 func (r *run) close(s *claimState) {
-	if s.v.Status == NotMeasurable {
+	if s.v.Status != "" {
 		return
 	}
 	supported, refuted := s.missed == "", false

@@ -83,7 +83,9 @@ func repeated(num, den int64, n int) []record.Value {
 }
 
 func (b *mini) claim(c record.Claim) *mini {
-	c.Kind = "compare"
+	if c.Kind == "" {
+		c.Kind = "compare"
+	}
 	if c.Metric == "" {
 		c.Metric = b.metric.Name
 	}

@@ -49,8 +49,6 @@ type Config struct {
 	MinRNRTimer int // 0 is DefaultMinRNRTimer
 	Deadline    time.Duration
 
-	inline int // bytes asked of the queue pair instead of Bytes; for tests
-
 	// Around, if set, is called before and after each timed segment, between
 	// which nothing but the lane runs: true before, false after.
 	Around func(begins bool)

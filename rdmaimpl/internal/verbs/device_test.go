@@ -106,7 +106,7 @@ func TestDeviceInlineRefusedAtPost(t *testing.T) {
 	c := openDevice(t)
 	onlyRXE(t, c)
 	for lane, want := range map[Lane]syscall.Errno{InlineBorrowed: syscall.EINVAL, InlineOwned: syscall.EINVAL, InlineEx: syscall.ENOSPC} {
-		w, err := c.OpenWindow(Config{Lane: lane, Batch: 2, Bytes: 256, Batches: 1, inline: 16})
+		w, err := c.open(Config{Lane: lane, Batch: 2, Bytes: 256, Batches: 1}, modeReset, 16)
 		if err != nil {
 			t.Fatal(err)
 		}

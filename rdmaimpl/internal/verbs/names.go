@@ -3,7 +3,6 @@ package verbs
 import (
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -79,16 +78,4 @@ func gidList(table []gid) string {
 		return "none"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// sysClass is where the kernel describes RDMA devices.
-const sysClass = "/sys/class/infiniband"
-
-// gidKind reads the type of a GID, which libibverbs gives only since version 32.
-func gidKind(device string, port, index int) string {
-	text, err := os.ReadFile(filepath.Join(sysClass, device, "ports", fmt.Sprint(port), "gid_attrs", "types", fmt.Sprint(index)))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
 }

@@ -49,7 +49,7 @@ type Window struct {
 // is full. Where the doorbell cannot be suppressed, or cfg.Ring asks for it, sends
 // go out and their completions are awaited, untimed, instead.
 func (c *Context) OpenWindow(cfg Config) (*Window, error) {
-	return c.open(cfg, modeOf(c, cfg))
+	return c.open(cfg, modeOf(c, cfg), cfg.Bytes)
 }
 
 // mode is what becomes of what a window posts.
@@ -75,10 +75,12 @@ func (c *Context) OpenComplete(cfg Config) (*Window, error) {
 	if cfg.Lane.Info().Recv || cfg.Lane.Info().Model || c.null() {
 		return nil, &Unsupported{What: fmt.Sprintf("%s on %s has no completions", cfg.Lane, c.Name), Limit: -1}
 	}
-	return c.open(cfg, modeComplete)
+	return c.open(cfg, modeComplete, cfg.Bytes)
 }
 
-func (c *Context) open(cfg Config, m mode) (*Window, error) {
+// open prepares a window whose queue pair takes so many bytes inline, if its lane
+// is of inline data.
+func (c *Context) open(cfg Config, m mode, inline int) (*Window, error) {
 	cfg, err := c.check(cfg, m)
 	if err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ func (c *Context) open(cfg Config, m mode) (*Window, error) {
 		w.tsc = 0
 	}
 	w.shim, _ = shim.Attach() // absent in timing trials
-	if err := w.prepare(); err != nil {
+	if err := w.prepare(inline); err != nil {
 		w.Close()
 		return nil, err
 	}
@@ -127,8 +129,8 @@ func (c *Context) check(cfg Config, m mode) (Config, error) {
 	return cfg, nil
 }
 
-func (w *Window) prepare() error {
-	if err := w.prepareQueues(); err != nil {
+func (w *Window) prepare(inline int) error {
+	if err := w.prepareQueues(inline); err != nil {
 		return err
 	}
 	if err := w.prepareMemory(); err != nil {
@@ -157,7 +159,7 @@ func (w *Window) prepare() error {
 	return w.drain()
 }
 
-func (w *Window) prepareQueues() error {
+func (w *Window) prepareQueues(inline int) error {
 	cfg, info := w.cfg, w.cfg.Lane.Info()
 	d := depths{send: 1, recv: 1, sges: cfg.SGEs, ex: info.Ex}
 	if info.Recv {
@@ -166,10 +168,7 @@ func (w *Window) prepareQueues() error {
 		d.send = cfg.Depth
 	}
 	if info.Inline {
-		d.inline = cfg.Bytes
-		if cfg.inline > 0 {
-			d.inline = cfg.inline
-		}
+		d.inline = inline
 	}
 	if info.Model {
 		w.segment = max(cfg.Depth/cfg.Batch, 1)

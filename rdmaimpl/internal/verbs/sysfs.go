@@ -3,10 +3,23 @@
 package verbs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 )
+
+// sysClass is where the kernel describes RDMA devices.
+const sysClass = "/sys/class/infiniband"
+
+// gidKind reads the type of a GID, which libibverbs gives only since version 32.
+func gidKind(device string, port, index int) string {
+	text, err := os.ReadFile(filepath.Join(sysClass, device, "ports", fmt.Sprint(port), "gid_attrs", "types", fmt.Sprint(index)))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
 
 // rxeRemedy says how to get a device, knowing what this kernel has.
 func rxeRemedy() string {
