@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/zcbench/zcbench/harness/record"
 )
@@ -56,7 +57,7 @@ func shimValue(name string, t record.Trial, p *Posts) record.Value {
 // equal compares two counts as ratios.
 func equal(a, b record.Value) bool {
 	if a.IsCount() && b.IsCount() {
-		return a.Num*b.Den == b.Num*a.Den
+		return big.NewRat(a.Num, a.Den).Cmp(big.NewRat(b.Num, b.Den)) == 0
 	}
 	return a.Float64() == b.Float64()
 }

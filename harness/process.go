@@ -39,8 +39,11 @@ type Processes struct {
 	Builds   map[string]string // binaries by label, under --ab
 	Clock    record.Clock
 	Registry Registry
-	// Extra, if set, returns further variables for a trial's process.
-	Extra func(ctx context.Context, t record.Trial) ([]string, error)
+	// Extra, if set, returns further variables for a trial's process. The counting
+	// shim is to leave its counts of an adapter in the file report.
+	Extra func(ctx context.Context, t record.Trial, report string) ([]string, error)
+	// Counts, if set, reads such a file.
+	Counts func(report string) (*Posts, error)
 }
 
 // Run starts the trial's processes and collects what they say.
@@ -71,15 +74,24 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 		}
 		defer gen.kill()
 	}
+	a, err := p.adapterOf(t)
+	if err != nil {
+		return failed(t, err)
+	}
+	defer a.close()
 	env := p.environment(t)
 	if p.Extra != nil {
-		more, err := p.Extra(ctx, t)
+		more, err := p.Extra(ctx, t, a.report())
 		if err != nil {
 			return failed(t, err)
 		}
 		env = append(env, more...)
 	}
-	child, err := start(ctx, binary, TrialCommand, t.ID, env, progress)
+	argv := []string{binary, TrialCommand, t.ID}
+	if a != nil {
+		argv = AdapterArgv(p.Binary, t, t.Command[0])
+	}
+	child, err := start(ctx, argv, t.ID, env, progress, a)
 	if err != nil {
 		return failed(t, err)
 	}
@@ -102,7 +114,7 @@ func (p *Processes) startGenerator(ctx context.Context, t record.Trial, progress
 		return t, nil, fmt.Errorf("make a token: %w", err)
 	}
 	t.Peer = record.Peer{Network: t.Workload.Transport, Token: hex.EncodeToString(token[:])}
-	gen, err := start(ctx, p.Binary, GenerateCommand, t.ID, childEnvironment(), progress)
+	gen, err := start(ctx, []string{p.Binary, GenerateCommand, t.ID}, t.ID, childEnvironment(), progress, nil)
 	if err != nil {
 		return t, nil, err
 	}
@@ -132,11 +144,12 @@ func collect(ctx context.Context, t record.Trial, child, gen *process) Execution
 	var x Execution
 	err := child.send(t)
 	if err == nil {
-		err = child.receive(&x.Record)
+		x.Record, err = child.record(t)
 	}
 	var ended error
 	if err == nil {
-		err, ended = x.Record.Check(t.ID), child.end()
+		ended = child.end()
+		err = child.over
 	} else {
 		ended = child.stop()
 	}
@@ -234,20 +247,24 @@ type process struct {
 	waited  bool
 	err     error
 	stopped atomic.Bool // by stop, not by itself
+	adapter *adapter    // nil: one of our own
+	over    error       // what is wrong with what an adapter said behind its record
 }
 
-func start(ctx context.Context, binary, command, id string, env []string, progress *os.File) (*process, error) {
+func start(ctx context.Context, argv []string, id string, env []string, progress *os.File, a *adapter) (*process, error) {
+	command := argv[1]
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("pipe for %s %s: %w", command, id, err)
 	}
 	defer w.Close()
-	p := &process{answers: r, lines: bufio.NewReader(io.LimitReader(r, maxRecordBytes))}
-	p.cmd = exec.CommandContext(ctx, binary, command, id)
+	p := &process{answers: r, lines: bufio.NewReader(io.LimitReader(r, maxRecordBytes)), adapter: a}
+	p.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
 	p.cmd.Env = env
 	p.cmd.Stderr = &p.stderr
 	p.cmd.ExtraFiles = []*os.File{w, progress}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: a != nil}
+	p.cmd.Cancel = p.signal
 	p.cmd.WaitDelay = time.Second
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		r.Close()
@@ -261,18 +278,39 @@ func start(ctx context.Context, binary, command, id string, env []string, progre
 	return p, nil
 }
 
+// signal kills the process; of an adapter also what it started.
+func (p *process) signal() error {
+	if p.adapter == nil {
+		return p.cmd.Process.Kill()
+	}
+	err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
 func (p *process) send(t record.Trial) error {
 	return errors.Join(json.NewEncoder(p.stdin).Encode(t), p.stdin.Close())
 }
 
-// receive reads the next line of the child's answer.
-func (p *process) receive(v any) error {
+// line reads the next line of the child's answer.
+func (p *process) line() ([]byte, error) {
 	b, err := p.lines.ReadBytes('\n')
 	if err != nil && !(errors.Is(err, io.EOF) && len(b) > 0) {
-		return fmt.Errorf("no answer on fd 3: %w", err)
+		return nil, fmt.Errorf("no answer on fd 3: %w", err)
 	}
 	if len(b) >= maxRecordBytes {
-		return fmt.Errorf("answer on fd 3 is longer than %d bytes", maxRecordBytes)
+		return nil, fmt.Errorf("answer on fd 3 is longer than %d bytes", maxRecordBytes)
+	}
+	return b, nil
+}
+
+// receive reads the next line of the child's answer into v.
+func (p *process) receive(v any) error {
+	b, err := p.line()
+	if err != nil {
+		return err
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("answer on fd 3 is not the JSON expected: %w", err)
@@ -280,11 +318,37 @@ func (p *process) receive(v any) error {
 	return nil
 }
 
+// record reads the record that the child answers with.
+func (p *process) record(t record.Trial) (rec record.Record, err error) {
+	if p.adapter == nil {
+		if err = p.receive(&rec); err == nil {
+			err = rec.Check(t.ID)
+		}
+		return rec, err
+	}
+	b, err := p.line()
+	if err != nil {
+		return rec, err
+	}
+	rec, err = AdapterRecord(t, b, time.Duration(monotonicNS()-p.started), p.adapter.counts)
+	if rec.Placement == "" {
+		rec.Placement = placement(t)
+	}
+	return rec, err
+}
+
 // end waits for the process and says how it ended; nil is well.
 func (p *process) end() error {
 	if !p.waited {
 		p.waited = true
+		if p.adapter != nil {
+			p.exited()
+			_ = p.signal() // what it left behind
+		}
 		p.err = p.cmd.Wait()
+		if p.adapter != nil {
+			p.over = p.rest()
+		}
 		p.answers.Close()
 	}
 	return p.err
@@ -299,7 +363,7 @@ func (p *process) stop() error {
 	p.answers.Close()
 	timer := time.AfterFunc(graceTime, func() {
 		p.stopped.Store(true)
-		_ = p.cmd.Process.Kill() // it may have ended by itself
+		_ = p.signal() // it may have ended by itself
 	})
 	defer timer.Stop()
 	if err := p.end(); !p.stopped.Load() {
@@ -310,7 +374,7 @@ func (p *process) stop() error {
 
 func (p *process) kill() {
 	if !p.waited {
-		_ = p.cmd.Process.Kill() // it may have ended by itself
+		_ = p.signal() // it may have ended by itself
 		_ = p.end()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zcbench/zcbench/harness"
 	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/rdmaimpl/internal/shim"
 )
@@ -14,12 +15,13 @@ import (
 type Preload struct {
 	Shim      string
 	Allocator string
+	Report    string // where the shim is to leave the counts of an adapter
 }
 
-// PreloadOf says what a trial of posts needs preloaded.
+// PreloadOf says what a trial of posts, or of an adapter, needs preloaded.
 func PreloadOf(ctx context.Context, t record.Trial) (Preload, error) {
 	var p Preload
-	if t.Workload.Kind == record.KindReceive {
+	if t.Workload.Kind == record.KindReceive && len(t.Command) == 0 {
 		return p, nil
 	}
 	if name := t.Params["allocator"]; name != "" && name != "glibc" {
@@ -41,9 +43,22 @@ func PreloadOf(ctx context.Context, t record.Trial) (Preload, error) {
 func (p Preload) Env() []string {
 	switch {
 	case p.Shim != "":
-		return shim.Env(p.Shim, p.Allocator, "")
+		return shim.Env(p.Shim, p.Allocator, p.Report)
 	case p.Allocator != "":
 		return []string{"LD_PRELOAD=" + p.Allocator}
 	}
 	return nil
+}
+
+// ReadCounts reads what the counting shim saw of an adapter from its report.
+func ReadCounts(report string) (*harness.Posts, error) {
+	c, _, err := shim.ReadReport(report)
+	if err != nil {
+		return nil, err
+	}
+	return &harness.Posts{
+		Counted: true, Lane: side(c.Lane), Provider: side(c.Library),
+		LaneCopied: int64(c.Lane.CopiedBytes), ProviderCopied: int64(c.Library.CopiedBytes),
+		Syscalls: int64(c.Lane.Syscalls + c.Library.Syscalls),
+	}, nil
 }

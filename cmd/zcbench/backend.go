@@ -33,8 +33,10 @@ func (b *backend) Run(ctx context.Context, t record.Trial) harness.Execution {
 // newBackend finds out where posts can run, if any job has some.
 func newBackend(jobs []job, local *harness.Processes) *backend {
 	b := &backend{local: local, posts: local, close: func() error { return nil }}
-	local.Extra = func(ctx context.Context, t record.Trial) ([]string, error) {
+	local.Counts = rdmaimpl.ReadCounts
+	local.Extra = func(ctx context.Context, t record.Trial, report string) ([]string, error) {
 		p, err := rdmaimpl.PreloadOf(ctx, t)
+		p.Report = report
 		return p.Env(), err
 	}
 	if !anyPosts(jobs) {
@@ -54,7 +56,7 @@ func newBackend(jobs []job, local *harness.Processes) *backend {
 		b.reason, b.remedy = reason+"; and no guest has been built", "build the guest once: zcbench guest build; or "+remedy
 		return b
 	}
-	e := &guest.Executor{Clock: local.Clock, Builds: local.Builds, Program: guestProgram}
+	e := &guest.Executor{Clock: local.Clock, Builds: local.Builds, Program: guestProgram, Counts: rdmaimpl.ReadCounts}
 	b.posts, b.class, b.close = e, rdmaimpl.ClassGuest, e.Close
 	return b
 }
@@ -85,6 +87,9 @@ func guestProgram(g *guest.Guest, t record.Trial) (guest.Program, error) {
 		if *file, err = g.Import(*file); err != nil {
 			return prog, fmt.Errorf("bring %s into the guest: %w", *file, err)
 		}
+	}
+	if len(t.Command) > 0 {
+		p.Report = g.Report()
 	}
 	prog.Env = g.Env(p.Env()...)
 	return prog, nil

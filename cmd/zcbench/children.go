@@ -15,6 +15,14 @@ func newTrial() *cobra.Command {
 	}
 }
 
+// newAdapter becomes the program of an adapter; zcbench starts it itself.
+func newAdapter() *cobra.Command {
+	return &cobra.Command{
+		Use: harness.AdapterCommand + " BYTES PROGRAM ARGUMENT...", Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return asFailed(harness.AdapterChild(args)) },
+	}
+}
+
 // newGenerate is the process of a load generator.
 func newGenerate() *cobra.Command {
 	return &cobra.Command{

@@ -45,7 +45,7 @@ func fail(code int, format string, args ...any) error {
 
 // registry is the list of all strategies of this build.
 func registry() harness.Registry {
-	r := append(harness.Registry{harness.Null}, uringimpl.Strategies()...)
+	r := append(harness.Registry{harness.Null, harness.Exec}, uringimpl.Strategies()...)
 	return append(r, rdmaimpl.Strategies()...)
 }
 
@@ -109,7 +109,7 @@ A scenario file holds one question. Start with:
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().BoolP("quiet", "q", false, "print results and errors only")
-	root.AddCommand(newRun(), newList(), newValidate(), newReport(), newEnv(), newGuest(), newTrial(), newGenerate())
+	root.AddCommand(newRun(), newList(), newValidate(), newReport(), newEnv(), newGuest(), newTrial(), newGenerate(), newAdapter())
 	return root
 }
 

@@ -13,6 +13,7 @@ import (
 // .ci/run, and must be targets of the Makefile.
 func TestReadmeCommands(t *testing.T) {
 	needUring(t)
+	needRDMA(t)
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -123,6 +124,10 @@ func (g *Guest) Env(more ...string) []string { return append(slices.Clone(g.env)
 // Scratch is the one directory of the host the guest can write to. It has the
 // same path in both and is removed with the guest.
 func (g *Guest) Scratch() string { return g.dir.scratch() }
+
+// Report is a file in Scratch where the counting shim may leave what it saw of a
+// program; Executor reads it after each trial of an adapter.
+func (g *Guest) Report() string { return filepath.Join(g.Scratch(), "counts") }
 
 // Console returns the last of what the guest's kernel and init printed.
 func (g *Guest) Console() string {

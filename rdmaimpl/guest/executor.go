@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -23,6 +24,9 @@ type Executor struct {
 	Builds  map[string]string // binaries on the host by label, under --ab
 	// Program makes the program a trial runs; nil: TrialProgram.
 	Program func(g *Guest, t record.Trial) (Program, error)
+	// Counts reads what the counting shim left of an adapter in Guest.Report; nil:
+	// nothing does.
+	Counts func(report string) (*harness.Posts, error)
 
 	mu    sync.Mutex
 	guest *Guest
@@ -34,9 +38,13 @@ var _ harness.Executor = (*Executor)(nil)
 // placementInGuest is where every trial of a guest runs.
 const placementInGuest = "all on the one CPU of the guest"
 
-// TrialProgram is the process of a trial: this program's trial command. It may
-// be extended, say by more of an environment.
+// TrialProgram is the process of a trial: this program's trial command, or the
+// program of an adapter. It may be extended, say by more of an environment.
 func TrialProgram(g *Guest, t record.Trial) (Program, error) {
+	if len(t.Command) > 0 {
+		to, err := g.Import(t.Command[0])
+		return Program{Argv: harness.AdapterArgv(g.Program(), t, to)}, err
+	}
 	return Program{Argv: []string{g.Program(), harness.TrialCommand, t.ID}}, nil
 }
 
@@ -56,10 +64,11 @@ func (e *Executor) Run(ctx context.Context, t record.Trial) harness.Execution {
 		return failed(t, fmt.Errorf("trial %s: %w", t.ID, err), "", g.Console())
 	}
 	c := Command{Program: p, Timeout: time.Duration(t.DeadlineMS) * time.Millisecond, ProgressBytes: load.ProgressBytes(t.Workload.Clients)}
+	_ = os.RemoveAll(g.Report()) // an earlier trial's
 	r, err := g.Exec(ctx, c)
 	var rec record.Record
 	if err == nil && r.Err() == nil {
-		rec, err = decodeRecord(r.Answer, t.ID)
+		rec, err = e.record(g, t, r.Exit)
 	}
 	if err = explain(t, r, err); err != nil {
 		x := failed(t, err, r.Stderr, g.Console())
@@ -124,7 +133,7 @@ func (e *Executor) program(g *Guest, t record.Trial) (Program, error) {
 	if err != nil {
 		return p, err
 	}
-	if t.Build != "" {
+	if t.Build != "" && len(t.Command) == 0 {
 		binary, ok := e.Builds[t.Build]
 		if !ok || len(p.Argv) == 0 {
 			return p, fmt.Errorf("no binary for the build %q", t.Build)
@@ -138,6 +147,19 @@ func (e *Executor) program(g *Guest, t record.Trial) (Program, error) {
 	}
 	p.Stdin = append(p.Stdin, '\n')
 	return p, nil
+}
+
+// record reads the record of a trial from how its program ended.
+func (e *Executor) record(g *Guest, t record.Trial, x Exit) (record.Record, error) {
+	if len(t.Command) == 0 {
+		return decodeRecord(x.Answer, t.ID)
+	}
+	return harness.AdapterRecord(t, x.Answer, x.Wall, func() (*harness.Posts, error) {
+		if e.Counts == nil {
+			return nil, errors.New("the counting shim was not there")
+		}
+		return e.Counts(g.Report())
+	})
 }
 
 // decodeRecord reads the one record of an answer, which is untrusted input.

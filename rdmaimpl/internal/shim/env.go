@@ -1,11 +1,14 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Env returns the variables that run a child under the shim, and behind it under
@@ -75,9 +78,12 @@ func Answers(name, path string) bool {
 // ReadReport reads what a child left in the report file of Env: its counts and
 // the file of the allocator that answered.
 func ReadReport(path string) (Counts, string, error) {
-	text, err := os.ReadFile(path)
+	text, err := readReport(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return Counts{}, "", errors.New("no counts of the shim: the program never ended a window (zc_window_begin, zc_window_end), or is linked statically")
+	}
 	if err != nil {
-		return Counts{}, "", fmt.Errorf("counts of the shim: %w: the program never ended a window, or was not run under the shim", err)
+		return Counts{}, "", fmt.Errorf("counts of the shim: %w", err)
 	}
 	var c Counts
 	var allocator string
@@ -95,7 +101,7 @@ func ReadReport(path string) (Counts, string, error) {
 		case "library":
 			err = c.Library.parse(rest)
 		default:
-			err = fmt.Errorf("unknown line %q", name)
+			err = errors.New("a line that is none of a report")
 		}
 		if err != nil {
 			return Counts{}, "", fmt.Errorf("counts of the shim in %s: %w", path, err)
@@ -105,6 +111,23 @@ func ReadReport(path string) (Counts, string, error) {
 		return Counts{}, "", fmt.Errorf("counts of the shim in %s: cut short", path)
 	}
 	return c, allocator, nil
+}
+
+// maxReport is more than any report has, in bytes.
+const maxReport = 4 << 10
+
+// readReport reads a file that any program may have put there: it is not followed
+// elsewhere, waited for, or read at any length.
+func readReport(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxReport {
+		return nil, fmt.Errorf("%s is not a report", path)
+	}
+	return io.ReadAll(io.LimitReader(f, maxReport))
 }
 
 func (s *Side) parse(fields string) error {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -202,8 +203,32 @@ func TestReadReportRefusesGarbage(t *testing.T) {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	if _, _, err := ReadReport(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a report that is not there was read")
+	if _, _, err := ReadReport(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "zc_window_begin") {
+		t.Errorf("a report that is not there: %v", err)
+	}
+}
+
+// A program may leave anything where its report belongs.
+func TestReadReportIsNotLedAstray(t *testing.T) {
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("sesame\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func(path string) error{
+		"link":  func(path string) error { return os.Symlink(secret, path) },
+		"fifo":  func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"dir":   func(path string) error { return os.Mkdir(path, 0o700) },
+		"large": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("zcshim 1 windows=1\n", 1000)), 0o600) },
+		"other": func(path string) error { return os.WriteFile(path, []byte("sesame\n"), 0o600) },
+	} {
+		path := filepath.Join(dir, name)
+		if err := make(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := ReadReport(path); err == nil || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
