@@ -216,10 +216,12 @@ func TestReadReportIsNotLedAstray(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, make := range map[string]func(path string) error{
-		"link":  func(path string) error { return os.Symlink(secret, path) },
-		"fifo":  func(path string) error { return syscall.Mkfifo(path, 0o600) },
-		"dir":   func(path string) error { return os.Mkdir(path, 0o700) },
-		"large": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("zcshim 1 windows=1\n", 1000)), 0o600) },
+		"link": func(path string) error { return os.Symlink(secret, path) },
+		"fifo": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"dir":  func(path string) error { return os.Mkdir(path, 0o700) },
+		"large": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("zcshim 1 windows=1\n", 1000)), 0o600)
+		},
 		"other": func(path string) error { return os.WriteFile(path, []byte("sesame\n"), 0o600) },
 	} {
 		path := filepath.Join(dir, name)

@@ -499,6 +499,42 @@ func hasVMFlag(p unsafe.Pointer, flag string) (bool, error) {
 	return false, fmt.Errorf("no mapping holds %p", p)
 }
 
+// In the guest a fault costs more than a thousand posts: a warm window of a lane
+// in C sees none, and the first batch of one that allocates nothing none either.
+func TestDeviceNoFaultsInWindows(t *testing.T) {
+	c := openDevice(t)
+	for _, lane := range Lanes() {
+		i := lane.Info()
+		if i.Go || i.Model || i.Ex && !c.HasEx() || lane == RegisterEach || !i.Recv && !c.Suppressible() {
+			continue
+		}
+		w, err := c.OpenWindow(Config{Lane: lane, Batch: 33, Bytes: 256, Batches: 200, Totals: 200, Cold: i.Payload, ColdBytes: 8 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := w.First()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Warm(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.MinorFaults != 0 || r.MajorFaults != 0 || r.Waits != 0 {
+			t.Errorf("lane %s: %d minor and %d major faults and %d waits in a warm window", lane, r.MinorFaults, r.MajorFaults, r.Waits)
+		}
+		if (lane == RecvArray || lane == SendArray || lane == InlineBorrowed) && first.MinorFaults != 0 {
+			t.Errorf("lane %s: %d faults in its first batch", lane, first.MinorFaults)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A registration for each payload costs the library a block each, freed again.
 func TestDeviceRegisterEachCounts(t *testing.T) {
 	if os.Getenv(underShim) == "" {

@@ -124,6 +124,8 @@ ZC_API void zc_lane_release(struct zc_lane *l);
 
 // One window of a lane, its faults counted, inside the counting shim's if it is preloaded.
 ZC_API void zc_window(enum zc_kind kind, struct zc_lane *l, uint32_t batches, struct zc_lap *laps, int tsc, struct zc_done *d);
+// The same uncounted and untimed. 0 or the errno of a refused batch.
+ZC_API int zc_plain(enum zc_kind kind, struct zc_lane *l, uint32_t batches);
 ZC_API void zc_shim_find(void);
 ZC_API void zc_shim_begin(void);
 ZC_API void zc_shim_end(void);

@@ -146,7 +146,7 @@ func (w *Window) prepare(inline int) error {
 	clear(w.laps) // touched before it is timed
 	if w.cfg.Lane.Info().Go {
 		w.golane = newGoLane(w)
-		return w.drain()
+		return w.touchQueue()
 	}
 	if err := w.prepareLane(); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (w *Window) prepare(inline int) error {
 			return err
 		}
 	}
-	return w.drain()
+	return w.touchQueue()
 }
 
 func (w *Window) prepareQueues(inline int) error {
