@@ -10,7 +10,7 @@ RUNDIR ?= results/run-$(shell date -u +%Y%m%dT%H%M%SZ)
 RDMA ?= on
 RDMA_PACKAGES := libibverbs-dev librdmacm-dev ibverbs-providers
 
-.PHONY: all run run-rdma setup setup-rdma setup-browser guest build test race bench lint smoke clean
+.PHONY: all run run-rdma setup setup-rdma setup-browser guest build adapters test race bench lint smoke clean
 
 all: build
 
@@ -31,8 +31,21 @@ endif
 setup-browser:
 	command -v chromium || (apt-get update && apt-get install -y --no-install-recommends chromium)
 
-build: setup
+build: setup adapters
 	$(GO) build -trimpath -o $(BIN) ./cmd/zcbench
+
+# The example adapters, where scenarios find them: beside zcbench. A scenario's
+# row of one that is not there is skipped.
+adapters: bin/adapters/epollrecv bin/adapters/guard-rs
+
+bin/adapters/epollrecv: harness/adapters/epollrecv.c harness/adapters/trial.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -Wall -Wextra -o $@ $< -ldl
+
+bin/adapters/guard-rs: harness/adapters/guard.rs
+	@mkdir -p $(@D)
+	@if ! command -v rustc >/dev/null; then echo "no rustc: the adapter in Rust is not built"; \
+	else rustc -C opt-level=3 -C panic=abort -C strip=symbols --edition 2021 -o $@ $< || echo "the adapter in Rust is not built"; fi
 
 run: build
 	$(BIN) run $(SCENARIO) -o $(RUNDIR)/$(SCENARIO)

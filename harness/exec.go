@@ -103,6 +103,14 @@ func (g program) named(ref scenarios.CaseRef) scenarios.CaseRef {
 	return scenarios.CaseRef{Strategy: ref.Strategy, Params: params}
 }
 
+// apart says how to tell two cases of exec apart.
+func (g program) apart() string {
+	if g.name == "" {
+		return ""
+	}
+	return ", for all that tables and claims tell: give each a label of its own"
+}
+
 // FindProgram returns the absolute path of the program a scenario's command
 // names. A relative name is looked for beside the scenario file, then beside
 // zcbench itself; one without a slash also on the PATH.

@@ -91,7 +91,7 @@ func (p *Plan) addCases(reg Registry, o PlanOptions) error {
 			}
 			full := s.Name + "{" + pairs(values) + "}"
 			if first, dup := seen[full]; dup {
-				return p.Scenario.Errorf(fmt.Sprintf("strategies[%d]", i), "case %s is the same as %s above", label, first)
+				return p.Scenario.Errorf(fmt.Sprintf("strategies[%d]", i), "case %s is the same as %s above%s", label, first, prog.apart())
 			}
 			seen[full] = label
 			p.addCase(s, label, values, ref, prog, o)

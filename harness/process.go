@@ -186,7 +186,7 @@ func collect(ctx context.Context, t record.Trial, child, gen *process) Execution
 }
 
 // unanswered tells whether err is no more than a child that is gone.
-func unanswered(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) }
+func unanswered(err error) bool { return errors.Is(err, io.EOF) }
 
 // because joins what is wrong with a child's answer with how the child ended by
 // itself, which is what matters where there is no answer.
@@ -290,8 +290,14 @@ func (p *process) signal() error {
 	return err
 }
 
+// send hands the child its trial. A child that does not read all of it is no
+// error yet: it may have answered that it cannot run, and if not, that shows.
 func (p *process) send(t record.Trial) error {
-	return errors.Join(json.NewEncoder(p.stdin).Encode(t), p.stdin.Close())
+	err := errors.Join(json.NewEncoder(p.stdin).Encode(t), p.stdin.Close())
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
 }
 
 // line reads the next line of the child's answer.

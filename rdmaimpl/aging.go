@@ -40,7 +40,7 @@ func ageHeap(t record.Trial, p harness.Values, o *harness.Outcome, lane verbs.La
 		return fmt.Errorf("allocator %s was asked for, but %s answers malloc", p.Text("allocator"), path)
 	}
 	o.Notes = append(o.Notes, "malloc is answered by "+path)
-	ctx, err := verbs.Open("")
+	ctx, err := verbs.Open(t.Device)
 	if err != nil {
 		return err
 	}

@@ -13,13 +13,14 @@ const (
 	ClassGuest    = "guest"
 )
 
-// Local looks for an RDMA device on the running kernel. reason is empty if
-// there is one; class is then hardware or soft.
-func Local() (class, device, reason, remedy string) {
+// Local looks for an RDMA device on the running kernel, one of a name or, with
+// an empty name, the first active one. reason is empty if there is one; class is
+// then hardware or soft.
+func Local(name string) (class, device, reason, remedy string) {
 	if _, err := verbs.Devices(); err != nil {
 		return "", "", unavailable(err).Reason, unavailable(err).Remedy
 	}
-	ctx, err := verbs.Open("")
+	ctx, err := verbs.Open(name)
 	if err != nil {
 		return "", "", err.Error(), unavailable(err).Remedy
 	}

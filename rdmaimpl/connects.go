@@ -22,7 +22,7 @@ func connect(t record.Trial, o *harness.Outcome, owned bool) (err error) {
 	if err := verbs.LoadCM(); err != nil {
 		return err
 	}
-	ctx, err := verbs.Open("")
+	ctx, err := verbs.Open(t.Device)
 	if err != nil {
 		return err
 	}

@@ -44,11 +44,11 @@ func skippable(o *harness.Outcome, err error) error {
 }
 
 // open opens the device of a trial; models need none.
-func open(lane verbs.Lane) (*verbs.Context, error) {
+func open(t record.Trial, lane verbs.Lane) (*verbs.Context, error) {
 	if lane.Info().Model {
 		return verbs.OpenNull()
 	}
-	return verbs.Open("")
+	return verbs.Open(t.Device)
 }
 
 func config(t record.Trial, lane verbs.Lane) verbs.Config {
@@ -62,7 +62,7 @@ func config(t record.Trial, lane verbs.Lane) verbs.Config {
 }
 
 func post(t record.Trial, o *harness.Outcome, lane verbs.Lane) (err error) {
-	ctx, err := open(lane)
+	ctx, err := open(t, lane)
 	if err != nil {
 		return err
 	}

@@ -49,18 +49,28 @@ func (y yield) bytesPerCPU() float64 { return float64(y.bytes) / (float64(y.cpuN
 // the exact 95 % signed-rank interval. Run it on a quiet machine:
 //
 //	go test ./uringimpl -run '^$' -bench CompareC -benchtime 1x
+//
+// With a CPU for each, the receiver sleeps whenever it is ahead of the generator,
+// and how often it does is half of the cost: that ratio needs a quiet machine.
+// With one CPU for both, the generator fills the sockets while the receiver is
+// off: the work itself is compared.
 func BenchmarkCompareC(b *testing.B) {
 	program := buildC(b)
-	for name, w := range compareWorkloads() {
-		b.Run(name, func(b *testing.B) {
-			for range b.N {
-				compareBench(b, program, w)
-			}
-		})
+	for _, name := range []string{"fixed", "lognormal"} {
+		for _, other := range []int{0, 1} {
+			b.Run(fmt.Sprintf("%s/cpus=%d", name, other+1), func(b *testing.B) {
+				if other >= runtime.NumCPU() {
+					b.Skip("one CPU only")
+				}
+				for range b.N {
+					comparePaired(b, program, compareWorkloads()[name], other)
+				}
+			})
+		}
 	}
 }
 
-func compareBench(b *testing.B, program string, w record.Workload) {
+func comparePaired(b *testing.B, program string, w record.Workload, other int) {
 	sides := [...]func(testing.TB, record.Trial) yield{
 		runGo,
 		func(b testing.TB, tr record.Trial) yield { return runC(b, program, tr) },
@@ -70,7 +80,7 @@ func compareBench(b *testing.B, program string, w record.Workload) {
 	for pair := range comparePairs {
 		tr := newTrial(ringFixed.Name, map[string]string{"chunk": "4KiB"}, w, record.Timing, compareMessages)
 		tr.Seed = uint64(pair)
-		tr.CPU, tr.OtherCPU = 0, 1%runtime.NumCPU()
+		tr.CPU, tr.OtherCPU = 0, other
 		first := pair % 2
 		for _, side := range [...]int{first, 1 - first} {
 			last[side] = sides[side](b, tr)
@@ -98,7 +108,7 @@ func buildC(b testing.TB) string {
 		b.Skip("no gcc to build the loop in C with")
 	}
 	bin := filepath.Join(b.TempDir(), "ringfixed")
-	if out, err := exec.Command(gcc, "-O2", "-Wall", "-Wextra", "-Werror", "-o", bin, "bench/ringfixed.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command(gcc, "-O2", "-Wall", "-Wextra", "-o", bin, "bench/ringfixed.c").CombinedOutput(); err != nil {
 		b.Fatalf("gcc: %v\n%s", err, out)
 	}
 	return bin

@@ -14,9 +14,10 @@ import (
 // backend is where trials run: receives on this machine, posts on its RDMA
 // device or, without one, in a guest.
 type backend struct {
-	local harness.Executor
-	posts harness.Executor
-	class string // of posts
+	local  harness.Executor
+	posts  harness.Executor
+	class  string // of posts
+	device string // asked for by name
 	// reason says why posts cannot run at all, remedy what to do about it.
 	reason, remedy string
 	close          func() error
@@ -27,12 +28,20 @@ func (b *backend) Run(ctx context.Context, t record.Trial) harness.Execution {
 	if t.Workload.Kind == harness.KindReceive {
 		return b.local.Run(ctx, t)
 	}
+	t.Device = b.device
 	return b.posts.Run(ctx, t)
 }
 
 // newBackend finds out where posts can run, if any job has some.
-func newBackend(jobs []job, local *harness.Processes) *backend {
-	b := &backend{local: local, posts: local, close: func() error { return nil }}
+func newBackend(jobs []job, local *harness.Processes, f runFlags) (*backend, error) {
+	b := &backend{local: local, posts: local, device: f.device, close: func() error { return nil }}
+	if f.softRoCE != "" {
+		name, remove, err := rdmaimpl.AddSoftRoCE(f.softRoCE)
+		if err != nil {
+			return nil, fail(exitFailed, "%w", err)
+		}
+		b.device, b.close = name, remove
+	}
 	local.Counts = rdmaimpl.ReadCounts
 	local.Extra = func(ctx context.Context, t record.Trial, report string) ([]string, error) {
 		p, err := rdmaimpl.PreloadOf(ctx, t)
@@ -41,24 +50,27 @@ func newBackend(jobs []job, local *harness.Processes) *backend {
 	}
 	if !anyPosts(jobs) {
 		b.reason, b.remedy = "no scenario of this run needs it", ""
-		return b
+		return b, nil
 	}
 	if b.reason, b.remedy = rdmaimpl.Libraries(); b.reason != "" {
-		return b
+		return b, nil
 	}
-	class, _, reason, remedy := rdmaimpl.Local()
-	if reason == "" {
+	class, _, reason, remedy := rdmaimpl.Local(b.device)
+	switch {
+	case reason == "":
 		b.class = class
-		return b
+		return b, nil
+	case b.device != "":
+		return nil, firstOf(fail(exitFailed, "RDMA device %s: %s\n  %s", b.device, reason, remedy), b.close())
 	}
 	st, err := guest.CheckStatus("")
 	if err != nil || st.Image == nil {
 		b.reason, b.remedy = reason+"; and no guest has been built", "build the guest once: zcbench guest build; or "+remedy
-		return b
+		return b, nil
 	}
 	e := &guest.Executor{Clock: local.Clock, Builds: local.Builds, Program: guestProgram, Counts: rdmaimpl.ReadCounts}
 	b.posts, b.class, b.close = e, rdmaimpl.ClassGuest, e.Close
-	return b
+	return b, nil
 }
 
 func anyPosts(jobs []job) bool {

@@ -18,7 +18,7 @@ func needRDMA(t *testing.T) {
 	if reason, remedy := rdmaimpl.Libraries(); reason != "" {
 		t.Skipf("%s; %s", reason, remedy)
 	}
-	if _, _, reason, _ := rdmaimpl.Local(); reason != "" {
+	if _, _, reason, _ := rdmaimpl.Local(""); reason != "" {
 		guesttest.Options(t, guest.Options{})
 	}
 }
@@ -90,7 +90,7 @@ func checkGuard(t *testing.T, res *record.Result) {
 }
 
 func TestNoDeviceAndNoGuestIsASkip(t *testing.T) {
-	if _, _, reason, _ := rdmaimpl.Local(); reason == "" {
+	if _, _, reason, _ := rdmaimpl.Local(""); reason == "" {
 		t.Skip("there is an RDMA device here")
 	}
 	empty := []string{"XDG_CACHE_HOME=" + t.TempDir()}
@@ -105,5 +105,36 @@ func TestNoDeviceAndNoGuestIsASkip(t *testing.T) {
 	r.want(t, exitFailed)
 	if !strings.Contains(r.errOut, "rdma is required") {
 		t.Errorf("stderr: %s", r.errOut)
+	}
+}
+
+// TestDeviceFlags runs zcbench itself inside a guest, where --device finds the
+// guest's device and --soft-roce makes another and takes it away again.
+func TestDeviceFlags(t *testing.T) {
+	needRDMA(t)
+	g := guesttest.Start(t, guest.Options{})
+	for name, flags := range map[string][]string{"device": {"--device", "rxe0"}, "soft-roce": {"--soft-roce", "lo"}} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(g.Scratch(), name)
+			argv := append([]string{g.Program(), "run", "rdma-post-recv", "--smoke", "--filter", "array", "-o", dir, "--require", "rdma"}, flags...)
+			r, err := g.Exec(t.Context(), guest.Command{Program: guest.Program{
+				Argv: argv, Privileged: true, Env: g.Env(actAsZcbench+"=1", "XDG_CACHE_HOME="+filepath.Join(g.Scratch(), "cache")),
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Err(); err != nil {
+				t.Fatalf("%v\n%s", err, r.Stderr)
+			}
+			res := readResult(t, dir)
+			class, _ := res.Header.Environment.Get("class")
+			if res.Footer.Failed != 0 || class != rdmaimpl.ClassSoft {
+				t.Errorf("class %q, footer %+v", class, res.Footer)
+			}
+		})
+	}
+	r, err := g.Exec(t.Context(), guest.Command{Program: guest.Program{Argv: []string{"/bin/ls", "/sys/class/infiniband"}}})
+	if err != nil || strings.TrimSpace(string(r.Stdout)) != "rxe0" {
+		t.Errorf("devices left: %q (%v)", r.Stdout, err)
 	}
 }

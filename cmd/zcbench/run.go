@@ -27,6 +27,9 @@ type runFlags struct {
 	ab      []string
 	dryRun  bool
 	noWait  bool
+
+	device   string
+	softRoCE string
 }
 
 func newRun() *cobra.Command {
@@ -43,6 +46,8 @@ a machine; a second waits.`,
   zcbench run uring-fixed-vs-inc --filter 'ring-*' --dry-run
   zcbench run uring-fixed-vs-inc --smoke --require uring
   zcbench run uring-fixed-vs-inc --ab old=./zcbench.old new=./zcbench
+  zcbench run rdma-post-recv --device mlx5_0
+  zcbench run rdma-post-recv --soft-roce eth0
   zcbench run uring-fixed-vs-inc --resume results/uring-fixed-vs-inc-20260101T000000Z`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeScenarios,
@@ -64,6 +69,9 @@ a machine; a second waits.`,
 	fl.StringArrayVar(&f.ab, "ab", nil, "interleave two builds, paired: old=BIN new=BIN")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the plan, its trials and about how long it takes")
 	fl.BoolVar(&f.noWait, "no-wait", false, "fail instead of waiting for another zcbench")
+	fl.StringVar(&f.device, "device", "", "RDMA device for posts (default: the first active one, else a guest)")
+	fl.StringVar(&f.softRoCE, "soft-roce", "", "make a soft-RoCE device over this network interface for the run (root)")
+	cmd.MarkFlagsMutuallyExclusive("device", "soft-roce")
 	must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions([]string{"counts"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("require", cobra.FixedCompletions([]string{harness.NeedsUring, harness.NeedsRDMA}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -218,7 +226,10 @@ func runJobs(cmd *cobra.Command, jobs []job, f runFlags, builds map[string]strin
 	if err != nil {
 		return fail(exitFailed, "find this program: %w", err)
 	}
-	b := newBackend(jobs, &harness.Processes{Binary: self, Builds: builds, Clock: machine.Clock, Registry: registry()})
+	b, err := newBackend(jobs, &harness.Processes{Binary: self, Builds: builds, Clock: machine.Clock, Registry: registry()}, f)
+	if err != nil {
+		return err
+	}
 	defer func() { err = firstOf(err, b.close()) }()
 	if err := requireAll(f.require, b); err != nil {
 		return err

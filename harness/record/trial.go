@@ -120,6 +120,7 @@ type Trial struct {
 	CPU        int               `json:"cpu"` // of the measured thread; -1: not pinned
 	OtherCPU   int               `json:"other_cpu"`
 	DeadlineMS int64             `json:"deadline_ms"`
+	Device     string            `json:"device,omitempty"` // RDMA device; empty: the first active one
 	// SpawnedNS is CLOCK_MONOTONIC when the child was started; 0: unknown.
 	SpawnedNS int64 `json:"spawned_ns,omitempty"`
 }
