@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/zcbench/zcbench/harness/load"
 	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/scenarios"
 )
@@ -93,12 +94,6 @@ func checkAdapter(t record.Trial, rec *record.Record, took time.Duration) error 
 		}
 		return nil
 	}
-	if err := checkWindow(t, rec, took); err != nil {
-		return err
-	}
-	if want, ok := workOf(t); ok && rec.Fingerprint != want {
-		return fmt.Errorf("the work does not match: its fingerprint is %s, the trial's %s", workText(rec.Fingerprint), workText(want))
-	}
 	for _, name := range slices.Sorted(maps.Keys(rec.Metrics)) {
 		if err := checkMetric(t, name, rec.Metrics[name]); err != nil {
 			return err
@@ -109,7 +104,13 @@ func checkAdapter(t record.Trial, rec *record.Record, took time.Duration) error 
 			return err
 		}
 	}
-	return checkDistributions(t, rec)
+	if err := errors.Join(checkDistributions(t, rec), checkWindow(t, rec, took)); err != nil {
+		return err
+	}
+	if want, ok := workOf(t); ok && rec.Fingerprint != want {
+		return fmt.Errorf("the work does not match: its fingerprint is %s, the trial's %s", workText(rec.Fingerprint), workText(want))
+	}
+	return nil
 }
 
 func checkWindow(t record.Trial, rec *record.Record, took time.Duration) error {
@@ -137,15 +138,15 @@ func checkWindow(t record.Trial, rec *record.Record, took time.Duration) error {
 	return nil
 }
 
-// workOf is the fingerprint of a trial of a kind that posts; the work of a trial
-// that receives follows from its schedule, and is checked with the generator's
-// report. Verify trials of the others have none, and an aging heap's is not told
-// beforehand.
+// workOf is the fingerprint a trial's work must have. That of an aging heap cannot
+// be told beforehand; verify trials of kinds that post have none.
 func workOf(t record.Trial) (record.Fingerprint, bool) {
 	w := t.Workload
 	ops := int64(t.Messages) * int64(max(w.Batch, 1))
 	switch {
-	case w.Kind == record.KindReceive || w.Kind == KindAging:
+	case w.Kind == record.KindReceive:
+		return load.NewSchedule(t).Fingerprint(t.Seed), true
+	case w.Kind == KindAging:
 		return record.Fingerprint{}, false
 	case t.Purpose == record.Verify:
 		return record.Fingerprint{}, true

@@ -78,6 +78,9 @@ func trialBehaviour(how string) error {
 	case "exits before it reads its trial":
 		os.Stdin.Close()
 		os.Exit(3)
+	case "answers without reading its trial":
+		os.Stdin.Close()
+		return answer(record.Record{Schema: record.Schema, Trial: os.Args[2], Status: record.Failed, Error: "this cannot run here"})
 	case "exits 0 without an answer":
 		return nil
 	case "garbage":

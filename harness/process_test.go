@@ -32,6 +32,7 @@ func processes(t *testing.T) *Processes {
 func behave(t *testing.T, ctx context.Context, how string, tr record.Trial) Execution {
 	t.Helper()
 	t.Setenv(childVar, how)
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // else each child of a race build lingers for a second
 	p := processes(t)
 	return p.Run(ctx, tr)
 }
@@ -129,6 +130,17 @@ func TestChildMisbehaves(t *testing.T) {
 	}
 	if now := openFiles(t); !slices.Equal(now, files) {
 		t.Errorf("open files\n%q, before\n%q", now, files)
+	}
+}
+
+// A child may answer that it cannot run before it has read all of its trial,
+// which here is more than a pipe takes.
+func TestChildAnswersEarly(t *testing.T) {
+	tr := nullTrial()
+	tr.Params = map[string]string{"long": strings.Repeat("x", 1<<20)}
+	x := behave(t, context.Background(), "answers without reading its trial", tr)
+	if x.Record.Status != record.Failed || x.Record.Error != "this cannot run here" || x.Exit != "" {
+		t.Errorf("%s, %q, exit %q", x.Record.Status, x.Record.Error, x.Exit)
 	}
 }
 

@@ -80,14 +80,13 @@ type Counters struct {
 	Wasted     uint64 // bytes of consumed buffers that never held a message
 	Copied     uint64 // bytes the strategy copied itself
 	Reclaims   uint64 // calls that gave pages back or cleared them
-	Forced     uint64 // messages released early for want of memory
 }
 
 func (c Counters) minus(b Counters) Counters {
 	return Counters{
 		c.Enters - b.Enters, c.Syscalls - b.Syscalls, c.SQEs - b.SQEs, c.CQEs - b.CQEs,
 		c.Receives - b.Receives, c.NoBufs - b.NoBufs, c.Reprovides - b.Reprovides,
-		c.Wasted - b.Wasted, c.Copied - b.Copied, c.Reclaims - b.Reclaims, c.Forced - b.Forced,
+		c.Wasted - b.Wasted, c.Copied - b.Copied, c.Reclaims - b.Reclaims,
 	}
 }
 

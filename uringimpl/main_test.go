@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 		case harness.GenerateCommand:
 			err = harness.GeneratorChild(os.Stdin)
 		default:
-			os.Exit(m.Run())
+			os.Exit(run(m))
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -29,7 +29,14 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // for children, which would linger for a second
+	}
+	return m.Run()
 }
 
 // runChild runs a trial as zcbench does: receiver and generator in processes of

@@ -3,6 +3,7 @@ package main
 import (
 	"math/bits"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,8 +35,9 @@ func TestRDMAQuestions(t *testing.T) {
 	for _, name := range rdmaQuestions {
 		t.Run(name, func(t *testing.T) {
 			res := readResult(t, filepath.Join(dir, name))
-			if res.Footer.Failed != 0 || len(res.Skips) != 0 {
-				t.Errorf("%d trials failed, skips %+v", res.Footer.Failed, res.Skips)
+			skips := slices.DeleteFunc(slices.Clone(res.Skips), optional)
+			if res.Footer.Failed != 0 || len(skips) != 0 {
+				t.Errorf("%d trials failed, skips %+v", res.Footer.Failed, skips)
 			}
 			if class, _ := res.Header.Environment.Get("class"); class != rdmaimpl.ClassGuest && class != rdmaimpl.ClassHardware && class != rdmaimpl.ClassSoft {
 				t.Errorf("class %q", class)
@@ -44,6 +46,11 @@ func TestRDMAQuestions(t *testing.T) {
 		})
 	}
 	checkGuard(t, readResult(t, filepath.Join(dir, "rdma-post-recv")))
+}
+
+// optional tells whether a skip is of an adapter that make builds, and no test.
+func optional(s record.Skip) bool {
+	return strings.HasPrefix(s.Case, "exec{") && strings.Contains(s.Remedy, "make adapters")
 }
 
 // checkLimits allows skipped trials only where a payload is beyond the device's

@@ -29,6 +29,9 @@ func (h Header) Put(b []byte) {
 	binary.LittleEndian.PutUint32(b[20:], h.Check)
 }
 
+// PutIntended writes the intended send time into a header.
+func PutIntended(b []byte, ticks uint64) { binary.LittleEndian.PutUint64(b[8:], ticks) }
+
 // ParseHeader reads a header from b[:HeaderBytes].
 func ParseHeader(b []byte) Header {
 	_ = b[HeaderBytes-1]
