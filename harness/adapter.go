@@ -104,7 +104,10 @@ func checkAdapter(t record.Trial, rec *record.Record, took time.Duration) error 
 			return err
 		}
 	}
-	if err := errors.Join(checkDistributions(t, rec), checkWindow(t, rec, took)); err != nil {
+	if err := checkDistributions(t, rec); err != nil {
+		return err
+	}
+	if err := checkWindow(t, rec, took); err != nil {
 		return err
 	}
 	if want, ok := workOf(t); ok && rec.Fingerprint != want {
