@@ -23,6 +23,9 @@ func dryRun(cmd *cobra.Command, jobs []job) error {
 			if c.Baseline {
 				mark = "  (baseline)"
 			}
+			if c.Missing != nil {
+				mark += "  (skipped: " + c.Missing.Reason + ")"
+			}
 			fmt.Fprintf(w, "  case %s%s\n", c.ID, mark)
 		}
 		printTrials(cmd, j.plan)

@@ -67,6 +67,9 @@ func TestMissingAdapterIsToldAtItsPlace(t *testing.T) {
 	}
 	optional := receiveFile(t, t.TempDir(), "  - {name: exec, command: [adapters/none], optional: run make adapters}")
 	zcbench(t, nil, "", "validate", optional).want(t, exitOK)
+	if dry := zcbench(t, nil, "", "run", optional, "--dry-run"); !strings.Contains(dry.out, "case exec{command=none}  (skipped: there is no program adapters/none") {
+		t.Errorf("the dry run says\n%s", dry.out)
+	}
 	dir := filepath.Join(t.TempDir(), "r")
 	r := zcbench(t, nil, "", "run", optional, "--smoke", "--only", "counts", "-o", dir)
 	r.want(t, exitOK)

@@ -19,6 +19,7 @@ import (
 
 const (
 	consoleBytes = 8 << 10 // of the console's tail
+	bootLines    = 8       // of it in the error of a failed boot
 	// haltTime is what a guest has to power off before it is killed.
 	haltTime = 2 * time.Second
 	// killTime is what a guest has to answer after a command's time is up.
@@ -102,7 +103,11 @@ func Start(ctx context.Context, o Options) (*Guest, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Boot, fmt.Errorf("its device was not usable within %v", o.Boot))
 	defer cancel()
 	if err := g.boot(ctx, status); err != nil {
-		return nil, errors.Join(err, g.Close())
+		err = errors.Join(err, g.Close())
+		if said := g.Console(); said != "" {
+			err = fmt.Errorf("%w; its console ended with:\n%s", err, lastLines(said, bootLines))
+		}
+		return nil, err
 	}
 	g.bootTime = time.Since(began)
 	return g, nil
@@ -289,7 +294,7 @@ func (g *Guest) firstStatus(ctx context.Context, status <-chan statusLine) error
 	case l, ok := <-status:
 		if !ok || l.PID == 0 {
 			g.waitGone()
-			return fmt.Errorf("start the guest: %s", g.Console())
+			return errors.New("start the guest: its supervisor failed")
 		}
 		return nil
 	case <-ctx.Done():
