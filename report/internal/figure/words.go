@@ -20,6 +20,8 @@ var names = map[string]string{
 	"reprovides":        "buffers handed back",
 	"go_allocs":         "Go allocations",
 	"go_alloc_bytes":    "Go bytes allocated",
+	"heap_allocs":       "C allocations",
+	"heap_alloc_bytes":  "C bytes allocated",
 	"buffer_pages_mean": "resident buffer pages",
 	"buffer_pages_peak": "peak resident buffer pages",
 	"buffer_pages_end":  "resident buffer pages at the end",
