@@ -8,6 +8,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RUNDIR ?= results/run-$(shell date -u +%Y%m%dT%H%M%SZ)
 # RDMA=off leaves everything about RDMA out: packages, guest and scenarios.
 RDMA ?= on
+# Go's build cache does not see that headers have been installed since: their
+# presence is made part of its key.
+export CGO_CFLAGS = -O2 -g -DZCBENCH_VERBS_HEADERS=$(shell test -e /usr/include/infiniband/verbs.h && echo 1 || echo 0)
 RDMA_PACKAGES := libibverbs-dev librdmacm-dev ibverbs-providers
 
 .PHONY: all run run-rdma setup setup-rdma setup-browser guest build adapters test race bench lint smoke clean

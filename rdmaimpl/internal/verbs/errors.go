@@ -56,7 +56,7 @@ func (u *Unavailable) Is(target error) bool { return target == ErrUnavailable }
 
 // Remedies.
 const (
-	remedyBuild   = "install gcc, libibverbs-dev and librdmacm-dev, then build again with CGO_ENABLED=1"
+	remedyBuild   = "install gcc, libibverbs-dev and librdmacm-dev, then build again: make build, or CGO_ENABLED=1 go build -a, as a cached build does not notice new headers"
 	remedyInstall = "apt-get install libibverbs1 ibverbs-providers librdmacm1"
 	remedyDevice  = "run `zcbench guest build` for a guest with a soft-RoCE device, or as root `modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE`"
 )
