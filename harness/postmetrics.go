@@ -39,7 +39,7 @@ var postTable = []row{
 	postCounted("provider_allocs", record.UnitOne, record.PerCall, "allocations and reallocations inside the provider and the library", byCall(func(p *Posts) int64 { return p.Provider.Allocs + p.Provider.Reallocs })),
 	postCounted("provider_alloc_bytes", record.UnitBytes, record.PerCall, "bytes the provider and the library ask their allocator for", byCall(func(p *Posts) int64 { return p.Provider.Bytes })),
 	postCounted("lane_copied_bytes", record.UnitBytes, record.PerWR, "payload bytes copied before the provider is called", byWR(func(p *Posts) int64 { return p.LaneCopied })),
-	postCounted("provider_copied_bytes", record.UnitBytes, record.PerWR, "payload bytes the provider's user-space code copies", byWR(func(p *Posts) int64 { return p.ProviderCopied })),
+	postCounted("provider_copied_bytes", record.UnitBytes, record.PerWR, "payload bytes the provider's user-space code copies", providerCopies),
 	postCounted("post_syscalls", record.UnitOne, record.PerCall, "system calls in a post", byCall(func(p *Posts) int64 { return p.Syscalls })),
 	postCounted("go_post_allocs", record.UnitOne, record.PerCall, "Go heap objects allocated", always(func(p *Posts) (int64, int64) { return p.GoAllocs, p.Calls })),
 	postCounted("go_post_alloc_bytes", record.UnitBytes, record.PerCall, "Go heap bytes allocated", always(func(p *Posts) (int64, int64) { return p.GoAllocBytes, p.Calls })),
@@ -132,6 +132,15 @@ func byCall(n func(p *Posts) int64) postFigure {
 
 func byWR(n func(p *Posts) int64) postFigure {
 	return shimmed(func(p *Posts) (int64, int64) { return n(p), p.WRs })
+}
+
+// providerCopies leaves out what cannot be told: a copy that the compiler made
+// part of a foreign library's code is no call that could be counted.
+func providerCopies(p *Posts) (record.Value, string) {
+	if p.ProviderCopied < 0 {
+		return record.Value{}, "copies compiled into the library itself cannot be seen from outside"
+	}
+	return byWR(func(p *Posts) int64 { return p.ProviderCopied })(p)
 }
 
 func byTrial(n func(p *Posts) int64) postFigure {

@@ -32,7 +32,8 @@ type Posts struct {
 	Lane     AllocCounts
 	Provider AllocCounts
 	// LaneCopied and ProviderCopied are payload bytes copied by the lane itself
-	// and by the provider's user-space code.
+	// and by the provider's user-space code; the latter is negative where it
+	// cannot be told.
 	LaneCopied, ProviderCopied int64
 	Syscalls                   int64
 	HeapHeld, HeapUsed         int64 // bytes of the allocator's mappings, and of live allocations

@@ -53,6 +53,9 @@ func connect(t record.Trial, o *harness.Outcome, owned bool) (err error) {
 	if r.Counts != nil {
 		count(p, *r.Counts)
 	}
+	// librdmacm copies private data of this size with inlined code: no call of
+	// memcpy shows it, and none seen is not none made.
+	p.ProviderCopied = -1
 	o.Posts = p
 	o.Work = record.Fingerprint{Ops: int64(r.Rounds), Bytes: int64(r.Rounds) * (w.ConnectData + w.AcceptData)}
 	o.Notes = append(o.Notes, fmt.Sprintf("private data arrives padded: %d bytes with the request, %d with the reply", r.ConnectArrived, r.AcceptArrived))
