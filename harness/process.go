@@ -66,7 +66,7 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 	var gen *process
 	if p.receives(t) {
 		if t, gen, err = p.startGenerator(ctx, t, progress); err != nil {
-			x := failed(t, err)
+			x := failed(t, orInterrupted(ctx, t, err))
 			if gen != nil {
 				x.Stderr = gen.stderr.String()
 			}
@@ -83,7 +83,7 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 	if p.Extra != nil {
 		more, err := p.Extra(ctx, t, a.report())
 		if err != nil {
-			return failed(t, err)
+			return failed(t, orInterrupted(ctx, t, err))
 		}
 		env = append(env, more...)
 	}
@@ -93,11 +93,20 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 	}
 	child, err := start(ctx, argv, t.ID, env, progress, a)
 	if err != nil {
-		return failed(t, err)
+		return failed(t, orInterrupted(ctx, t, err))
 	}
 	defer child.kill()
 	t.SpawnedNS = child.started
 	return collect(ctx, t, child, gen)
+}
+
+// orInterrupted is err, or that the trial's time was up or it was interrupted
+// if that is behind it.
+func orInterrupted(ctx context.Context, t record.Trial, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return explain(ctx, t, err, nil)
 }
 
 // receives tells whether a trial needs a generator.

@@ -208,12 +208,15 @@ func TestChildIsKilledByPID(t *testing.T) {
 }
 
 func TestTrialIsInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(100*time.Millisecond, cancel)
-	tr := readerTrial(record.Timing)
-	x := behave(t, ctx, "hangs", tr)
-	if x.Record.Status != record.Failed || !strings.Contains(x.Record.Error, tr.ID+" was interrupted") {
-		t.Errorf("%s: %s", x.Record.Status, x.Record.Error)
+	// Whatever the processes are at: starting, or deep in the trial.
+	for _, after := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond} {
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(after, cancel)
+		tr := readerTrial(record.Timing)
+		x := behave(t, ctx, "hangs", tr)
+		if x.Record.Status != record.Failed || !strings.Contains(x.Record.Error, tr.ID+" was interrupted") {
+			t.Errorf("after %v: %s: %s", after, x.Record.Status, x.Record.Error)
+		}
 	}
 	if left := children(t); len(left) > 0 {
 		t.Errorf("children are left: %v", left)
