@@ -100,10 +100,9 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 	return collect(ctx, t, child, gen)
 }
 
-// orInterrupted is err, or that the trial's time was up or it was interrupted
-// if that is behind it.
+// orInterrupted is err, or that the trial was interrupted if that is behind it.
 func orInterrupted(ctx context.Context, t record.Trial, err error) error {
-	if ctx.Err() == nil {
+	if !errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
 	return explain(ctx, t, err, nil)

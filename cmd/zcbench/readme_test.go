@@ -53,7 +53,7 @@ func runReadme(t *testing.T, args []string, scratch string) {
 		}
 	}
 	for i, a := range args {
-		if strings.HasPrefix(a, "scenarios/") {
+		if strings.HasPrefix(a, "scenarios/") || strings.HasPrefix(a, "results/") {
 			args[i] = "../../" + a
 		}
 	}
