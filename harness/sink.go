@@ -66,9 +66,11 @@ type stream struct {
 	seq    uint32
 	any    bool // a message has been seen, seq is the last one's
 	count  uint64
-	header load.Header
-	raw    [load.HeaderBytes]byte
-	pend   []piece
+	// refused counts receives refused for want of a buffer.
+	refused uint64
+	header  load.Header
+	raw     [load.HeaderBytes]byte
+	pend    []piece
 }
 
 // piece is a run of message bytes inside one buffer.
@@ -195,6 +197,9 @@ func (s *Sink) Fail(err error) {
 
 // errGone is what strategies report when a peer closes before its time.
 var errGone = errors.New("the generator closed the connection before the trial's messages were all received")
+
+// Refused notes that a receive of a client was refused for want of a buffer.
+func (s *Sink) Refused(client int) { s.conns[client].refused++ }
 
 // Gone notes that a client's stream ended early; cause may be nil for a plain end.
 func (s *Sink) Gone(client int, cause error) {

@@ -56,7 +56,7 @@ type Load struct {
 // Which members matter depends on the kind.
 type Workload struct {
 	Kind         string `json:"kind"`                // receive, rdma-post-recv, ...
-	Transport    string `json:"transport,omitempty"` // tcp
+	Transport    string `json:"transport,omitempty"` // tcp, unix, udp
 	Clients      int    `json:"clients,omitempty"`
 	Sizes        Sizes  `json:"sizes"`
 	BudgetBytes  int64  `json:"budget_bytes,omitempty"` // buffer memory per client
@@ -65,6 +65,11 @@ type Workload struct {
 	HoldNS       int64  `json:"hold_ns,omitempty"`       // or how long each is kept
 	Assembly     string `json:"assembly,omitempty"`      // contiguous, vectored
 	Touch        string `json:"touch,omitempty"`         // header, payload
+	// QuietShare of the clients get only QuietTraffic of the messages; both 0:
+	// all clients get the same.
+	QuietShare   float64 `json:"quiet_share,omitempty"`
+	QuietTraffic float64 `json:"quiet_traffic,omitempty"`
+	ReplyBytes   int64   `json:"reply_bytes,omitempty"` // sent back for each message
 
 	Batch       int    `json:"batch,omitempty"`        // work requests a post
 	SGEs        int    `json:"sges,omitempty"`         // of a work request
