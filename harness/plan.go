@@ -41,6 +41,7 @@ type PlanOptions struct {
 	Blocks     int      // 0: as the scenario says
 	Filter     string   // a glob over case ids; empty: all
 	OnlyCounts bool     // counting trials only
+	PlantNS    int64    // burnt for each message of timing trials, see record.Trial
 	Builds     []string // labels of the binaries under --ab; empty: this one
 	CPU        int      // of the measured thread; -1: not pinned
 	OtherCPU   int
@@ -263,6 +264,9 @@ func (p *Plan) trial(c record.CaseInfo, v Values, point int, o PlanOptions, purp
 		Block: block, Repeat: repeat, Seed: seed(o.Seed, block, point), Messages: messages,
 		Warmup: p.warmup(w, messages), CPU: o.CPU, OtherCPU: o.OtherCPU,
 		DeadlineMS: p.Scenario.Measure.TimeoutNS / 1e6,
+	}
+	if purpose == record.Timing {
+		t.PlantNS = o.PlantNS
 	}
 	return t
 }

@@ -123,6 +123,7 @@ func (m *measurement) run(r Receiver) error {
 		defer m.sampler.Close()
 		defer m.perf.close()
 	}
+	sink.plant(t.PlantNS)
 	if err := r.Receive(1); err != nil {
 		return err
 	}

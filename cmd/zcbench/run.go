@@ -27,6 +27,7 @@ type runFlags struct {
 	ab      []string
 	dryRun  bool
 	noWait  bool
+	plant   time.Duration
 
 	device   string
 	softRoCE string
@@ -71,6 +72,8 @@ a machine; a second waits.`,
 	fl.BoolVar(&f.noWait, "no-wait", false, "fail instead of waiting for another zcbench")
 	fl.StringVar(&f.device, "device", "", "RDMA device for posts (default: the first active one, else a guest)")
 	fl.StringVar(&f.softRoCE, "soft-roce", "", "make a soft-RoCE device over this network interface for the run (root)")
+	fl.DurationVar(&f.plant, "plant", 0, "CPU time burnt for each message on purpose, as aa does")
+	must(fl.MarkHidden("plant"))
 	cmd.MarkFlagsMutuallyExclusive("device", "soft-roce")
 	must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions([]string{"counts"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("require", cobra.FixedCompletions([]string{harness.NeedsUring, harness.NeedsRDMA}, cobra.ShellCompDirectiveNoFileComp)))
@@ -193,7 +196,7 @@ func openPlan(arg string, f runFlags, builds map[string]string) (*harness.Plan, 
 			return nil, err
 		}
 	}
-	o := harness.PlanOptions{Seed: f.seed, Blocks: f.blocks, Filter: f.filter, OnlyCounts: f.only == "counts"}
+	o := harness.PlanOptions{Seed: f.seed, Blocks: f.blocks, Filter: f.filter, OnlyCounts: f.only == "counts", PlantNS: f.plant.Nanoseconds()}
 	o.CPU, o.OtherCPU = harness.PickCPUs()
 	if builds != nil {
 		o.Builds = []string{"old", "new"}

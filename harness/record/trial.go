@@ -126,6 +126,9 @@ type Trial struct {
 	OtherCPU   int               `json:"other_cpu"`
 	DeadlineMS int64             `json:"deadline_ms"`
 	Device     string            `json:"device,omitempty"` // RDMA device; empty: the first active one
+	// PlantNS is CPU time burnt for each message on purpose, to find out whether
+	// a regression of that size is found.
+	PlantNS int64 `json:"plant_ns,omitempty"`
 	// SpawnedNS is CLOCK_MONOTONIC when the child was started; 0: unknown.
 	SpawnedNS int64 `json:"spawned_ns,omitempty"`
 }
