@@ -56,7 +56,11 @@ func cdfPoints() codec[[]SizePoint] {
 	s := schema{"type": "array", "items": pair, "minItems": 1, "maxItems": maxPoints}
 	return codec[[]SizePoint]{s, func(d *decoder, path string, n ast.Node) ([]SizePoint, bool) {
 		seq, ok := n.(*ast.SequenceNode)
-		if !ok || len(seq.Values) == 0 {
+		if ok && len(seq.Values) == 0 {
+			d.failNode(n, "%s: the list is empty", path)
+			return nil, false
+		}
+		if !ok {
 			d.failNode(n, "%s: expected a list of [bytes, share], found %s", path, describe(n))
 			return nil, false
 		}

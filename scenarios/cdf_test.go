@@ -16,7 +16,7 @@ func TestPointFaults(t *testing.T) {
 	checkFaults(t, []faultCase{
 		{sizesText, "{cdf: {}}", 9, 11, "exactly one of points, file", ""},
 		{sizesText, "{cdf: {points: [[30, 1]], file: a}}", 9, 11, "exactly one of points, file", ""},
-		{sizesText, "{cdf: {points: []}}", 9, 25, "expected a list of [bytes, share], found a list", ""},
+		{sizesText, "{cdf: {points: []}}", 9, 25, "the list is empty", ""},
 		{sizesText, "{cdf: {points: [30, 1]}}", 9, 26, `expected [bytes, share], found "30"`, ""},
 		{sizesText, "{cdf: {points: [[30, 1, 2]]}}", 9, 26, "expected [bytes, share]", ""},
 		{sizesText, "{cdf: {points: [[30, .5]]}}", 9, 26, "the last share is 0.5 at size 30, not 1", ""},

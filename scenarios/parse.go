@@ -89,13 +89,15 @@ func (s *Scenario) Smoke() (*Scenario, error) {
 	return &smoke, nil
 }
 
-// beside reads files named relative to dir. Only regular files are read, so
-// that a scenario cannot make the reader wait.
+// beside reads files in dir and below it, and no others: the messages about a
+// file quote it, so that a scenario from elsewhere could show any file. Only
+// regular files are read, so that it cannot make the reader wait.
 func beside(dir string) reader {
 	return func(name string) (string, []byte, error) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
+		if !filepath.IsLocal(name) {
+			return name, nil, fmt.Errorf("%s is not beside the scenario: put it into the same directory or below", quote(name))
 		}
+		name = filepath.Join(dir, name)
 		info, err := os.Stat(name)
 		if err != nil {
 			return name, nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -89,10 +90,16 @@ func writeBeside(r *record.Result) error {
 }
 
 // writeTo writes to a file, or to stdout for -. The file appears whole or not
-// at all.
+// at all; a device or a pipe is written to and never replaced.
 func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(stdout)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return writeInto(path, write)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".zcbench-*")
 	if err != nil {
@@ -108,6 +115,17 @@ func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
 	}
 	if err == nil {
 		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fail(exitFailed, "write %s: %w", path, err)
+	}
+	return nil
+}
+
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		err = errors.Join(write(f), f.Close())
 	}
 	if err != nil {
 		return fail(exitFailed, "write %s: %w", path, err)

@@ -257,8 +257,16 @@ func (res *Result) addTrial(t TrialLine, n int, seen map[string]int) error {
 		return fmt.Errorf("trial %q attempt %d again, first on line %d", t.Trial.ID, t.Trial.Attempt, at)
 	}
 	seen[key] = n
-	if err := t.Record.checkFigures(); err != nil {
+	err := t.Record.checkFigures()
+	if err == nil {
+		err = t.check(res.Header)
+	}
+	if err != nil {
 		return fmt.Errorf("trial %q: %w", t.Trial.ID, err)
+	}
+	if last := len(res.Trials) - 1; last >= 0 && t.Trial.Order < res.Trials[last].Trial.Order {
+		return fmt.Errorf("trial %q has order %d after order %d: the lines are not in the order of the run",
+			t.Trial.ID, t.Trial.Order, res.Trials[last].Trial.Order)
 	}
 	res.Trials = append(res.Trials, t)
 	return nil
@@ -285,6 +293,9 @@ func checkMetrics(ms []Metric) error {
 			return fmt.Errorf("metric name %q is empty or twice in the header", m.Name)
 		}
 		names[m.Name] = true
+		if err := m.check(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

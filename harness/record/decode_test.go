@@ -13,7 +13,7 @@ func TestDecodeRefuses(t *testing.T) {
 	head := headerLine(t)
 	ok := trialLine("a", `{"den":1}`)
 	future := strings.Replace(head, `"schema":1`, `"schema":2`, 1)
-	twice := strings.Replace(head, `"metrics":[{"name":"calls"`, `"metrics":[{"name":"calls"},{"name":"calls"`, 1)
+	twice := strings.Replace(head, `"metrics":[{`, `"metrics":[{"name":"calls","unit":"1","kind":"exact","purpose":"counting"},{`, 1)
 	for _, c := range []struct {
 		name, text string
 		line       int
@@ -53,6 +53,14 @@ func TestDecodeRefuses(t *testing.T) {
 		{"two kinds", head + `{"warning":"x","footer":{}}` + "\n", 2, "kinds"},
 		{"two values", head + `{"warning":"x"} {"warning":"y"}` + "\n", 2, "not a result line"},
 		{"stray brace", head + `{"warning":"x"}}` + "\n", 2, "not a result line"},
+		{"unknown purpose", head + strings.Replace(ok, `"counting"`, `"fun"`, 1), 2, "unknown purpose"},
+		{"unknown case", head + strings.Replace(ok, "a@clients=1", "b", 1), 2, "not in the header"},
+		{"another trial's record", head + strings.Replace(ok, `"record":{"trial":"a"`, `"record":{"trial":"b"`, 1), 2, "is of trial"},
+		{"unknown metric", head + strings.Replace(ok, `"calls"`, `"made_up"`, 1), 2, "not described"},
+		{"not in order", head + strings.Replace(ok, `"id"`, `"order":2,"id"`, 1) + trialLine("b", `{"den":1}`), 3, "order"},
+		{"unknown unit", strings.Replace(head, `"unit":"1"`, `"unit":"parsec"`, 1), 1, "parsec"},
+		{"unknown kind of metric", strings.Replace(head, `"kind":"exact"`, `"kind":"guess"`, 1), 1, "guess"},
+		{"unknown direction", strings.Replace(head, `"better":"lower"`, `"better":"up"`, 1), 1, "up"},
 		{"over-long line", head + `{"warning":"` + strings.Repeat("x", MaxLineBytes) + `"}` + "\n", 2, "longer than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,7 +112,7 @@ func TestDecodeWithoutFooter(t *testing.T) {
 
 // A parameter named like a number that is none, or like nothing, is text.
 func TestDecodeTakesWordsForText(t *testing.T) {
-	text := headerLine(t) + `{"trial":{"trial":{"id":"a","params":{"nan":"NaN","null":"null"}},"record":{"status":"ok"}}}` + "\n"
+	text := headerLine(t) + strings.Replace(trialLine("a", `{"den":1}`), `"case"`, `"params":{"nan":"NaN","null":"null"},"case"`, 1)
 	res, err := decode(text)
 	must(t, err)
 	if p := res.Trials[0].Trial.Params; p["nan"] != "NaN" || p["null"] != "null" {

@@ -23,8 +23,9 @@ func sampleHeader() Header {
 			Cases:  []CaseInfo{{ID: "a@clients=1", Label: "a", Strategy: "a", Point: "clients=1", Baseline: true}},
 		},
 		Environment: Environment{{Key: "arch", Value: "amd64", Compare: Exact}, {Key: "turbo", Unavailable: "no such file"}},
-		Metrics:     []Metric{{Name: "calls", Unit: UnitOne, Per: PerMessage, Better: Lower, Kind: Exact, Purpose: Counting, Help: "h"}},
-		Planned:     2, ClockCostNS: 21.5,
+		Metrics: []Metric{{Name: "calls", Unit: UnitOne, Per: PerMessage, Better: Lower, Kind: Exact, Purpose: Counting, Help: "h"},
+			{Name: "zero", Unit: UnitOne, Kind: Exact, Purpose: Counting}, {Name: "time", Unit: UnitSeconds, Kind: Sampled, Purpose: Timing}},
+		Planned: 2, ClockCostNS: 21.5,
 	}
 }
 
@@ -62,7 +63,7 @@ func headerLine(t testing.TB) string {
 
 // trialLine is a trial with one metric, whose value is given as JSON.
 func trialLine(id, value string) string {
-	return `{"trial":{"trial":{"id":"` + id + `"},"record":{"status":"ok","metrics":{"m":` + value + `}}}}` + "\n"
+	return `{"trial":{"trial":{"id":"` + id + `","case":"a@clients=1","purpose":"counting"},"record":{"trial":"` + id + `","status":"ok","metrics":{"calls":` + value + `}}}}` + "\n"
 }
 
 func decode(text string) (*Result, error) { return Decode(strings.NewReader(text), "r.jsonl") }
