@@ -18,9 +18,12 @@ import (
 	"github.com/zcbench/zcbench/scenarios"
 )
 
-// Limits on what an adapter may say, beside the limit of its whole answer.
+// Limits on what an adapter may say. Its whole answer is kept in the result, for
+// each of its trials.
 const (
-	maxAdapterText      = 2000 // runes of one text
+	maxAdapterAnswer    = 1 << 20 // bytes
+	maxAdapterPoints    = 1 << 14 // of one time line
+	maxAdapterText      = 2000    // runes of one text
 	maxAdapterNotes     = 20
 	maxAdapterHistogram = 64 << 10 // bytes of one, as text
 )
@@ -75,6 +78,9 @@ func (r row) ofAdapters(t record.Trial) bool {
 // decodeAdapter reads one record. Members that no record has are refused, so that
 // a misspelt one is told and not passed over.
 func decodeAdapter(answer []byte) (rec record.Record, err error) {
+	if len(answer) > maxAdapterAnswer {
+		return rec, fmt.Errorf("its answer on fd 3 is longer than %d bytes", maxAdapterAnswer)
+	}
 	dec := json.NewDecoder(bytes.NewReader(answer))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&rec); err != nil {
@@ -214,6 +220,8 @@ func checkDistributions(t record.Trial, rec *record.Record) error {
 			return fmt.Errorf("series %s is in %q, not in %s", s.Name, short(s.Unit), unit)
 		case slices.ContainsFunc(rec.Series[:i], same):
 			return fmt.Errorf("series %s is there twice", s.Name)
+		case len(s.X) > maxAdapterPoints:
+			return fmt.Errorf("series %s has %d points, more than %d", s.Name, len(s.X), maxAdapterPoints)
 		case !slices.IsSorted(s.X) || slices.ContainsFunc(slices.Concat(s.X, s.Y), func(v int64) bool { return v < 0 }):
 			return fmt.Errorf("series %s goes back in x or below zero", s.Name)
 		}

@@ -108,6 +108,7 @@ func TestAdapterRecordIsRefused(t *testing.T) {
 		`series "pages" is not one of`:             series("pages", "page", nil, nil),
 		`series heap_used_bytes is in "page"`:      series("heap_used_bytes", "page", nil, nil),
 		"series heap_used_bytes goes back":         series("heap_used_bytes", "B", []int64{2, 1}, []int64{1, 1}),
+		"20000 points, more than 16384":            series("heap_used_bytes", "B", make([]int64, 20_000), make([]int64, 20_000)),
 		"2 x against 1 y":                          series("heap_used_bytes", "B", []int64{1, 2}, []int64{1}),
 		`histogram "lag" is none`:                  {"histograms": m{"lag": "x"}},
 		"histogram latency: not an HdrHistogram":   {"histograms": m{"latency": "HISTFAAAAA=="}},
@@ -124,6 +125,7 @@ func TestAdapterRecordIsRefused(t *testing.T) {
 		"goes on behind the record": good + "{}\n",
 		"1e999":                     strings.Replace(good, "2e-9", "1e999", 1),
 		"invalid character 'N'":     strings.Replace(good, "2e-9", "NaN", 1),
+		"longer than 1048576 bytes": `{"notes":["` + strings.Repeat("x", 1<<20) + `"]}`,
 		"exceeded max depth":        `{"metrics":` + strings.Repeat("[", 20_000),
 	} {
 		if _, err := AdapterRecord(tr, []byte(answer), time.Second, nil); err == nil || !strings.Contains(err.Error(), says) {

@@ -42,6 +42,7 @@ func AdapterChild(args []string) error {
 	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: bytes, Max: bytes}); err != nil {
 		return fmt.Errorf("bound the address space to %d bytes: %w", bytes, err)
 	}
+	offerMemory()
 	err = syscall.Exec(args[1], args[1:], os.Environ())
 	if errors.Is(err, syscall.ENOEXEC) {
 		return fmt.Errorf("run the adapter %s: it is neither a program of this machine nor a script that begins with #!: %w", args[1], err)

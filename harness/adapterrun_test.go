@@ -111,6 +111,17 @@ func TestAdapterMisbehaves(t *testing.T) {
 	}
 }
 
+// An adapter is given the counters it shares with its generator on fd 4. It cannot
+// take them away.
+func TestAdapterCannotCutTheCounters(t *testing.T) {
+	tr := postTrial(record.Timing)
+	tr.Workload.Clients = 2
+	x := runAdapter(t, tr, script(t, `truncate -s 0 /proc/self/fd/4 2>&1 | sed 's/.*: //' >&2`, say(string(answerOf(t, tr, m{"status": "failed", "error": "end"})))))
+	if x.Record.Error != "end" || !strings.Contains(x.Stderr, "not permitted") {
+		t.Errorf("%s: %q", x.Record.Error, x.Stderr)
+	}
+}
+
 // What an adapter starts ends with it, be it in its deadline or before.
 func TestAdapterLeavesNothing(t *testing.T) {
 	tr := postTrial(record.Timing)

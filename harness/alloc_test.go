@@ -93,8 +93,8 @@ func TestPieceListsAreBounded(t *testing.T) {
 	for i := range s.conns {
 		total += cap(s.conns[i].pend)
 	}
-	for i := range s.hold.ring {
-		total += cap(s.hold.ring[i].pieces)
+	for i := range s.hold.places {
+		total += cap(s.hold.places[i].pieces)
 	}
 	if bytes := total * 16; bytes > pieceTableBytes || cap(s.conns[0].pend) < 8 {
 		t.Errorf("%d bytes of lists, %d pieces each", bytes, cap(s.conns[0].pend))

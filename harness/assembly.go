@@ -22,11 +22,14 @@ type assemblyPool struct {
 // tell how many messages it keeps.
 const assemblyLeast = 1 << 12
 
+// assemblyMost bounds the address space of all of them, in bytes.
+const assemblyMost = 64 << 30
+
 // newAssemblyPool reserves address space only, for so many messages at once.
 func newAssemblyPool(largest int64, messages int) (*assemblyPool, error) {
 	page := int64(unix.Getpagesize())
 	size := (largest + page - 1) / page * page
-	n := min(max(assemblyLeast, int64(messages)), (64<<30)/size)
+	n := min(max(assemblyLeast, int64(messages)), assemblyMost/size)
 	mem, err := MapBuffers(int(size * n))
 	if err != nil {
 		return nil, fmt.Errorf("reserve assembly buffers: %w", err)
@@ -54,7 +57,7 @@ func (a *assemblyPool) at(id int32, off uint32) *byte { return &a.mem[int(id)*a.
 
 // region is the part that was ever used.
 func (a *assemblyPool) region() residency.Region {
-	return residency.Region{Name: "assembly", Addr: uintptr(unsafe.Pointer(&a.mem[0])), Len: uintptr(len(a.mem))}
+	return residency.Region{Name: assemblyRegion, Addr: uintptr(unsafe.Pointer(&a.mem[0])), Len: uintptr(len(a.mem))}
 }
 
 // MapBuffers maps private anonymous memory that costs nothing until touched,
@@ -62,6 +65,9 @@ func (a *assemblyPool) region() residency.Region {
 func MapBuffers(n int) ([]byte, error) {
 	mem, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err == unix.ENOMEM {
+		return nil, fmt.Errorf("map %d bytes of buffers: %w: a limit on address space (ulimit -v, ulimit -d) is too low, or vm.overcommit_memory is 2, which ignores MAP_NORESERVE", n, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("map %d bytes of buffers: %w", n, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zcbench/zcbench/harness/childenv"
 	"github.com/zcbench/zcbench/harness/clock"
 	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/harness/sysinfo"
@@ -25,17 +26,27 @@ type Machine struct {
 	ClockCostNS float64
 	Warnings    []string
 	Placement   string // of trials that do not run on the CPUs the plan names
+	Probe       *record.Probe
+	Throttles   func() int64 // how often it was too hot so far; nil: it cannot tell
 }
 
 // Survey looks at the machine. It calibrates the clock, which takes about a
 // tenth of a second.
 func Survey(tool record.Tool) Machine {
+	before := sysinfo.Snapshot("/")
 	clk, why := clock.Choose("/", 100*time.Millisecond)
 	env := sysinfo.With(sysinfo.Read("/"),
-		sysinfo.Tool(tool.Version), priorityItem(),
+		sysinfo.Tool(tool.Version), priorityItem(), sysinfo.Busy(before, sysinfo.Snapshot("/")),
 		record.EnvItem{Key: "clock", Value: fmt.Sprintf("%s at %.6g MHz: %s", clk.Source, clk.TicksHz/1e6, why)})
 	return Machine{
-		Environment: env, Warnings: sysinfo.Warnings(env),
+		Throttles: func() int64 {
+			n, err := sysinfo.Throttles("/")
+			if err != nil {
+				return 0 // the environment says why
+			}
+			return n
+		},
+		Environment: env, Warnings: append(sysinfo.Warnings(env), childenv.Warnings(os.Environ(), "/")...),
 		Clock:       record.Clock{Source: clk.Source, TicksHz: clk.TicksHz},
 		ClockCostNS: clk.CostNS(),
 	}
@@ -65,6 +76,9 @@ type Campaign struct {
 	Probe    func(capability string) (reason, remedy string)
 	Progress func(Event)
 	Resume   bool // Dir holds an interrupted run of the same plan
+	// For is how long the run goes on with further blocks behind the plan's; 0: it
+	// does not.
+	For time.Duration
 }
 
 // Run measures and returns the summary and the path of the result file.
@@ -86,18 +100,30 @@ func (c *Campaign) Run(ctx context.Context) (Summary, string, error) {
 		offset = time.Duration(finished.Trials[n-1].EndedNS)
 	}
 	r := Runner{
-		Plan: c.Plan, Registry: c.Registry, Exec: c.Exec, Out: w, Probe: c.Probe, Progress: c.Progress,
+		Plan: c.Plan, Registry: c.Registry, Exec: c.Exec, Out: w, Probe: c.Probe, Found: c.Machine.Probe, Progress: c.Progress, For: c.For,
 		Since: func() time.Duration { return offset + time.Since(began) }, Finished: finished,
 	}
+	hot := c.throttles()
 	sum, err := r.Run(ctx)
+	if more := c.throttles() - hot; err == nil && more > 0 {
+		err = w.Warning(fmt.Sprintf("The CPU was slowed down for heat %d times during the run: its timings depend on when they were taken. Give it air, or turn turbo off.", more))
+	}
 	if err != nil {
 		return sum, path, errors.Join(err, w.Abandon())
 	}
 	return sum, path, w.Close(footer(sum))
 }
 
+// throttles is how often the machine was too hot so far; 0 where it cannot tell.
+func (c *Campaign) throttles() int64 {
+	if c.Machine.Throttles == nil {
+		return 0
+	}
+	return c.Machine.Throttles()
+}
+
 func footer(sum Summary) record.Footer {
-	f := record.Footer{Ended: time.Now().UTC(), Status: "complete", Trials: sum.Trials, Failed: sum.Failed, Invalid: sum.Invalid}
+	f := record.Footer{Ended: time.Now().UTC(), Status: "complete", Trials: sum.Trials, Failed: sum.Failed, Invalid: sum.Invalid, ExtraBlocks: sum.ExtraBlocks}
 	switch {
 	case sum.Interrupted:
 		f.Status = "interrupted"
@@ -119,7 +145,7 @@ func (c *Campaign) open(path string) (*record.Writer, *record.Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, text := range c.Machine.Warnings {
+	for _, text := range slices.Concat(c.Machine.Warnings, c.Plan.Notes) {
 		if err := w.Warning(text); err != nil {
 			return nil, nil, errors.Join(err, w.Abandon())
 		}
@@ -144,6 +170,9 @@ func (c *Campaign) reopen(path string) (*record.Writer, *record.Result, error) {
 		return nil, nil, fmt.Errorf("resume %s: it was run with seed %d and %d trials, this plan has seed %d and %d; give the same flags",
 			path, old.Header.Seed, old.Header.Planned, want.Seed, want.Planned)
 	}
+	if old.Header.ForNS != want.ForNS {
+		return nil, nil, fmt.Errorf("resume %s: it was run with --for %v, not %v; give the same flags", path, time.Duration(old.Header.ForNS), c.For)
+	}
 	if keys := old.Header.Environment.Mismatch(want.Environment, record.Sampled); len(keys) > 0 {
 		return nil, nil, fmt.Errorf("resume %s: the machine has changed (%s); start a new run", path, strings.Join(keys, ", "))
 	}
@@ -167,10 +196,10 @@ func (c *Campaign) header() record.Header {
 	h := record.Header{
 		Schema: record.Schema, Tool: c.Tool, Started: time.Now().UTC(), Seed: c.Seed,
 		Environment: sysinfo.With(c.Machine.Environment, sysinfo.Placement(c.placement())),
-		Metrics:     Metrics(sc.Kind), ClockCostNS: c.Machine.ClockCostNS, Planned: len(c.Plan.Trials),
+		Metrics:     Metrics(sc.Kind), ClockCostNS: c.Machine.ClockCostNS, Planned: len(c.Plan.Trials), ForNS: c.For.Nanoseconds(), Probe: c.Machine.Probe,
 		Scenario: record.ScenarioInfo{
 			Name: sc.Name, Title: sc.Title, Question: sc.Question, File: filepath.Base(sc.File), Text: sc.Text, Digest: sc.Digest,
-			Smoke: sc.IsSmoke, Alpha: sc.Measure.Alpha, Blocks: c.blocks(), Baseline: c.Plan.Baseline,
+			Smoke: sc.IsSmoke, Alpha: sc.Measure.Alpha, Blocks: c.Plan.Blocks(), Baseline: c.Plan.Baseline,
 			Metrics: sc.Metrics, Points: c.Plan.Points,
 			Headline: record.Headline{A: c.label(sc.Headline.A), B: c.label(sc.Headline.B), Metrics: sc.Headline.Metrics, Plot: sc.Headline.Plot},
 		},
@@ -187,26 +216,8 @@ func (c *Campaign) header() record.Header {
 	return h
 }
 
-// label is the canonical label of a reference that the plan has checked.
-func (c *Campaign) label(ref scenarios.CaseRef) string {
-	s, ok := c.Registry.Find(ref.Strategy)
-	if !ok {
-		return ""
-	}
-	label, _, err := canonical(s, ref.Params)
-	if err != nil {
-		return ""
-	}
-	return label
-}
-
-func (c *Campaign) blocks() int {
-	n := 0
-	for _, t := range c.Plan.Trials {
-		n = max(n, t.Block+1)
-	}
-	return n
-}
+// label is the label of the case that a reference named when the plan was checked.
+func (c *Campaign) label(ref scenarios.CaseRef) string { return c.Plan.resolved[ref.Label()] }
 
 func (c *Campaign) placement() string {
 	if c.Machine.Placement != "" {

@@ -56,14 +56,11 @@ func check(p *Plan, reg Registry, o PlanOptions) error {
 	sc := p.Scenario
 	for i, use := range sc.Strategies {
 		s, _ := reg.Find(use.Name)
-		if s.Fits == nil {
-			continue
-		}
 		for _, c := range p.Cases {
 			if c.Strategy != s.Name {
 				continue
 			}
-			if err := s.Fits(p.Points[c.point].Workload, c.Values); err != nil {
+			if err := s.Check(p.Points[c.point].Workload, c.Values); err != nil {
 				return sc.Errorf(fmt.Sprintf("strategies[%d]", i), "%s does not fit: %v", c.ID, err)
 			}
 		}
@@ -74,7 +71,13 @@ func check(p *Plan, reg Registry, o PlanOptions) error {
 	if err := checkMetricNames(sc); err != nil {
 		return err
 	}
+	if err := checkUntimed(sc, o); err != nil {
+		return err
+	}
 	if err := p.checkClaims(reg); err != nil {
+		return err
+	}
+	if err := checkProbeClaims(sc, o.Findings); err != nil {
 		return err
 	}
 	return checkPower(sc, o)
@@ -100,20 +103,49 @@ func (p *Plan) resolve(reg Registry, at string, ref scenarios.CaseRef) (string, 
 	if !ok {
 		return "", unknown(p.Scenario, at+".name", "strategy", ref.Strategy, reg.Names(p.Scenario.Kind))
 	}
-	label, _, err := canonical(s, ref.Params)
+	label, values, err := canonical(s, ref.Params)
 	if err != nil {
 		return "", p.Scenario.Errorf(at, "%v", err)
 	}
-	var labels []string
-	for _, c := range p.Cases {
-		if c.Label == label {
-			return label, nil
+	fits := p.fitting(label, ref, values)
+	switch len(fits) {
+	case 0:
+		return "", p.Scenario.Errorf(at, "%s is not one of the scenario's cases: %s", label, strings.Join(p.labels(func(Case) bool { return true }), ", "))
+	case 1:
+		p.resolved[ref.Label()] = fits[0]
+		return fits[0], nil
+	}
+	return "", p.Scenario.Errorf(at, "%s may be any of %s: give the params that tell them apart", label, strings.Join(fits, ", "))
+}
+
+// fitting lists the cases a reference may mean: the one of its very label, else
+// those of its strategy that have the params it gives, whatever their others.
+func (p *Plan) fitting(label string, ref scenarios.CaseRef, values Values) []string {
+	if same := p.labels(func(c Case) bool { return c.Label == label }); len(same) > 0 {
+		return same
+	}
+	return p.labels(func(c Case) bool {
+		if c.Strategy != ref.Strategy {
+			return false
 		}
-		if !slices.Contains(labels, c.Label) {
-			labels = append(labels, c.Label)
+		for k := range ref.Params {
+			if c.Values[k] != values[k] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// labels lists the labels of the cases for which want holds, each once.
+func (p *Plan) labels(want func(Case) bool) []string {
+	var out []string
+	for _, c := range p.Cases {
+		if want(c) && !slices.Contains(out, c.Label) {
+			out = append(out, c.Label)
 		}
 	}
-	return "", p.Scenario.Errorf(at, "%s is not one of the scenario's cases: %s", label, strings.Join(labels, ", "))
+	return out
 }
 
 func checkMetricNames(sc *scenarios.Scenario) error {
@@ -137,6 +169,36 @@ func checkMetricNames(sc *scenarios.Scenario) error {
 	return nil
 }
 
+// checkUntimed refuses timing metrics in a scenario that takes no timing trials
+// (measure.blocks is 0), and claims that only they could decide: those on metrics
+// that are not exact.
+func checkUntimed(sc *scenarios.Scenario, o PlanOptions) error {
+	if sc.Measure.Blocks > 0 {
+		return nil
+	}
+	const untimed = "the scenario takes no timing trials (measure.blocks is 0)"
+	if o.Blocks > 0 {
+		return sc.Errorf("measure.blocks", "%s: there is nothing to do %d times", untimed, o.Blocks)
+	}
+	lists := map[string][]string{"metrics": sc.Metrics, "headline.metrics": sc.Headline.Metrics}
+	for _, at := range slices.Sorted(maps.Keys(lists)) {
+		for i, name := range lists[at] {
+			if m, _ := FindMetric(name); m.Purpose == record.Timing {
+				return sc.Errorf(fmt.Sprintf("%s[%d]", at, i), "metric %s comes from timing trials: %s", name, untimed)
+			}
+		}
+	}
+	for i, c := range sc.Claims {
+		if m, _ := FindMetric(c.Metric); c.Kind != "probe" && m.Kind != record.Exact {
+			return sc.Errorf(fmt.Sprintf("claims[%d].metric", i), "metric %s is not exact, and a claim on it takes timing trials: %s", c.Metric, untimed)
+		}
+	}
+	if sc.Headline.Plot == "latency" || sc.Headline.Plot == "pareto" {
+		return sc.Errorf("headline.plot", "plot %s shows times: %s", sc.Headline.Plot, untimed)
+	}
+	return nil
+}
+
 func (p *Plan) checkClaims(reg Registry) error {
 	for i, c := range p.Scenario.Claims {
 		if c.Kind == "probe" {
@@ -147,11 +209,13 @@ func (p *Plan) checkClaims(reg Registry) error {
 		}
 		known := func(pt record.PointInfo) bool { return pt.ID == c.At }
 		if c.At != "all" && !slices.ContainsFunc(p.Points, known) {
-			var ids []string
+			ids := []string{"all"}
 			for _, pt := range p.Points {
-				ids = append(ids, pt.ID)
+				if pt.ID != "" { // the only point of a scenario without lists
+					ids = append(ids, pt.ID)
+				}
 			}
-			return unknown(p.Scenario, fmt.Sprintf("claims[%d].at", i), "point", c.At, append(ids, "all"))
+			return unknown(p.Scenario, fmt.Sprintf("claims[%d].at", i), "point", c.At, ids)
 		}
 	}
 	h := p.Scenario.Headline

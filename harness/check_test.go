@@ -40,17 +40,17 @@ func TestCheckRefuses(t *testing.T) {
 		{"the same case spelled twice", []string{"[1KiB, 4KiB]", "[1KiB, 4KiB, 4096]"}, "name: alpha", "is the same as alpha{chunk=4KiB}", ""},
 		{"the default spelled out", []string{"  - name: beta", "  - name: alpha\n  - name: beta"}, "name: alpha\n  - name: beta", "is the same as alpha{chunk=4KiB}", ""},
 		{"does not fit", []string{"  - name: beta", "  - name: fussy\n    params: {chunk: 9KiB}\n  - name: beta"}, "name: fussy", "fussy{chunk=9KiB}@clients=1,sizes=fixed(64B) does not fit: a chunk of 9216 bytes", ""},
-		{"baseline of no case", []string{"baseline: {name: beta}", "baseline: {name: alpha}"}, "baseline", "alpha is not one of the scenario's cases: alpha{chunk=1KiB}, alpha{chunk=4KiB}, beta", ""},
+		{"baseline of no case", []string{"baseline: {name: beta}", "baseline: {name: alpha}"}, "baseline", "alpha may be any of alpha{chunk=1KiB}, alpha{chunk=4KiB}: give", ""},
 		{"baseline of another value", []string{"baseline: {name: beta}", "baseline: {name: alpha, params: {chunk: 2KiB}}"}, "baseline", "alpha{chunk=2KiB} is not", ""},
 		{"baseline of an unknown param", []string{"baseline: {name: beta}", "baseline: {name: beta, params: {size: 1}}"}, "baseline", `no param "size"`, ""},
 		{"metric", []string{"[latency_p50, go_allocs]", "[latency_p50, go_alocs]"}, "go_alocs", `unknown metric "go_alocs"`, "go_allocs"},
 		{"metric of the headline", []string{"  metrics: [latency_p50]", "  metrics: [latency_p5]"}, "latency_p5]", "unknown metric", "latency_p50"},
 		{"metric of a claim", []string{"metric: latency_p50", "metric: latency_p51"}, "latency_p51", "unknown metric", "latency_p50"},
 		{"case of a claim", []string{claim, strings.Replace(claim, "1KiB", "2KiB", 1)}, "a: {name: alpha, params: {chunk: 2KiB", "alpha{chunk=2KiB} is not one of", ""},
-		{"other case of a claim", []string{"    b: {name: beta}\n    expect", "    b: {name: alpha, params: {mode: calm}}\n    expect"}, "b: {name: alpha", "alpha{mode=calm} is not one of", ""},
-		{"case of the headline", []string{"  a: {name: alpha, params: {chunk: 4KiB}}\n", "  a: {name: alpha}\n"}, "a: {name: alpha}\n", "alpha is not one of", ""},
+		{"other case of a claim", []string{"    b: {name: beta}\n    expect", "    b: {name: alpha, params: {mode: calm}}\n    expect"}, "b: {name: alpha", "alpha{mode=calm} may be any of", ""},
+		{"case of the headline", []string{"  a: {name: alpha, params: {chunk: 4KiB}}\n", "  a: {name: alpha}\n"}, "a: {name: alpha}\n", "alpha may be any of", ""},
 		{"point of a claim", []string{"    expect: less", "    expect: less\n    at: clients=4,sizes=fixed(65B)"}, "clients=4,sizes=fixed(65B)", "unknown point", "clients=4,sizes=fixed(64B)"},
-		{"case of a bound", []string{"    expect: less\n    by: 10%", "    expect: less\n    by: 10%\n  - {id: b, text: b, kind: bound, metric: go_allocs, a: {name: alpha}, expect: less, by: 1}"}, "a: {name: alpha}, expect", "alpha is not one of", ""},
+		{"case of a bound", []string{"    expect: less\n    by: 10%", "    expect: less\n    by: 10%\n  - {id: b, text: b, kind: bound, metric: go_allocs, a: {name: alpha}, expect: less, by: 1}"}, "a: {name: alpha}, expect", "alpha may be any of", ""},
 		{"metric of a bound", []string{"    expect: less\n    by: 10%", "    expect: less\n    by: 10%\n  - {id: b, text: b, kind: bound, metric: allocs, a: {name: beta}, expect: less, by: 1}"}, "allocs, a:", "unknown metric", "go_allocs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -153,5 +153,18 @@ func TestParamCanonical(t *testing.T) {
 	v, err := s.Complete(nil)
 	if err != nil || v.Bytes("chunk", 1) != 4096 || v.Int("entries", 7) != 7 || v.Text("mode") != "calm" || !v.Bool("multishot") {
 		t.Errorf("defaults %v, %v", v, err)
+	}
+}
+
+// A reference may leave out params as long as it means one case.
+func TestReferencesByTheParamsThatTellCasesApart(t *testing.T) {
+	one := []string{"{chunk: [1KiB, 4KiB]}", "{chunk: 4KiB}", "a: {name: alpha, params: {chunk: 4KiB}}", "a: {name: alpha}", "a: {name: alpha, params: {chunk: 1KiB}}", "a: {name: alpha}"}
+	p := planned(t, edited(t, one...), PlanOptions{})
+	if got := p.resolved["alpha"]; got != "alpha{chunk=4KiB}" {
+		t.Errorf("alpha means %q", got)
+	}
+	_, err := NewPlan(parsed(t, edited(t, one[2:4]...)), testRegistry(), PlanOptions{})
+	if err == nil || !strings.Contains(err.Error(), "alpha may be any of alpha{chunk=1KiB}, alpha{chunk=4KiB}: give the params") {
+		t.Errorf("a reference to two cases: %v", err)
 	}
 }

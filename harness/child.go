@@ -23,6 +23,9 @@ func TrialChild(in io.Reader, reg Registry) error {
 	if err != nil {
 		return err
 	}
+	if err := boundMemory(t); err != nil {
+		return err
+	}
 	return answer(RunTrial(t, reg, prog))
 }
 
@@ -30,6 +33,9 @@ func TrialChild(in io.Reader, reg Registry) error {
 func GeneratorChild(in io.Reader) error {
 	t, prog, err := childTrial(in)
 	if err != nil {
+		return err
+	}
+	if err := boundMemory(t); err != nil {
 		return err
 	}
 	ln, err := load.Listen(t.Peer.Network)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strconv"
 	"testing"
@@ -87,6 +86,10 @@ func trialBehaviour(how string) error {
 		fmt.Fprintln(os.Stderr, "here comes garbage")
 		_, err := out.Write([]byte("}not json{\n"))
 		return err
+	case "takes all memory":
+		return takeAllMemory()
+	case "stops itself":
+		return unix.Kill(os.Getpid(), unix.SIGSTOP)
 	case "garbage and hangs":
 		_, err := out.Write([]byte("[1,2]\n"))
 		forever()
@@ -128,6 +131,20 @@ func trialBehaviour(how string) error {
 		return answer(record.Record{Schema: record.Schema, Trial: os.Args[2], Status: record.Failed, Error: "client 2: payload byte 9 is wrong"})
 	}
 	return TrialChild(os.Stdin, childRegistry())
+}
+
+var hoard [][]byte
+
+// takeAllMemory never touches what it takes, and never gives it back.
+func takeAllMemory() error {
+	t, _, err := childTrial(os.Stdin)
+	if err == nil {
+		err = boundMemory(t)
+	}
+	for err == nil {
+		hoard = append(hoard, make([]byte, 256<<20))
+	}
+	return err
 }
 
 // signalPID tells the test which process to kill, and waits for it.
@@ -189,6 +206,32 @@ func generatorBehaviour(how string) error {
 			os.Exit(5)
 		}
 		return answer(GeneratorLine{})
+	case "generator is killed":
+		t, prog, ln, err := listening()
+		if err != nil {
+			return err
+		}
+		go func() {
+			for prog.Phase().Load() == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			_ = unix.Kill(os.Getpid(), unix.SIGKILL) // the end of this process
+		}()
+		_, err = load.Generate(t, ln, prog)
+		return err
+	case "generator stops itself":
+		t, prog, ln, err := listening()
+		if err != nil {
+			return err
+		}
+		go func() {
+			for prog.Phase().Load() == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // the end of what it does
+		}()
+		_, err = load.Generate(t, ln, prog)
+		return err
 	case "generator fails":
 		t, prog, ln, err := listening()
 		if err == nil {
@@ -203,11 +246,11 @@ func generatorBehaviour(how string) error {
 }
 
 // listening begins as a generator does.
-func listening() (t record.Trial, prog *load.Progress, ln net.Listener, err error) {
+func listening() (t record.Trial, prog *load.Progress, ln *load.Listener, err error) {
 	if t, prog, err = childTrial(os.Stdin); err != nil {
 		return t, nil, nil, err
 	}
-	if ln, err = load.Listen("tcp"); err != nil {
+	if ln, err = load.Listen(t.Peer.Network); err != nil {
 		return t, nil, nil, err
 	}
 	return t, prog, ln, answer(GeneratorLine{Address: ln.Addr().String()})

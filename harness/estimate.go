@@ -13,6 +13,7 @@ const (
 	estimateStart   = 70 * time.Millisecond
 	estimateMessage = 5 * time.Microsecond
 	estimateKiB     = 400 * time.Nanosecond
+	estimateClient  = 80 * time.Microsecond  // connecting and closing one, and its share of a ring
 	estimateLock    = 15 * time.Microsecond  // more, in lockstep
 	estimatePosts   = 150 * time.Millisecond // a whole trial of posts, in a guest
 )
@@ -43,5 +44,8 @@ func estimate(t record.Trial) time.Duration {
 	case l.Mode == "open":
 		each = time.Duration(float64(each) / l.Fraction)
 	}
-	return estimateStart + n*each
+	if t.Purpose == record.Floor {
+		return estimateStart + n*each
+	}
+	return estimateStart + time.Duration(t.Workload.Clients)*estimateClient + n*each
 }

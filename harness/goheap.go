@@ -26,7 +26,7 @@ func goHeap() (residency.Region, error) {
 	for sc := bufio.NewScanner(bytes.NewReader(maps)); sc.Scan(); {
 		var lo, hi uintptr
 		if _, err := fmt.Sscanf(sc.Text(), "%x-%x", &lo, &hi); err == nil && lo <= at && at < hi {
-			return residency.Region{Name: "go heap", Addr: lo, Len: goHeapSpan}, nil
+			return residency.Region{Name: heapRegion, Addr: lo, Len: goHeapSpan}, nil
 		}
 	}
 	return residency.Region{}, fmt.Errorf("find the Go heap: no mapping holds address %#x", at)

@@ -15,46 +15,116 @@ type held struct {
 	client   int32
 	off      uint64 // stream offset
 	deadline uint64 // clock tick of its release; 0 when the hold is a count
+	older    int32  // places in the queue; -1: none
+	younger  int32
+	later    int32 // the next one of the same client, where each holds its own
 }
 
-// holdQueue is the messages held, oldest first, in a ring that doubles when it
-// is full.
+// noPlace ends the lists of a hold queue.
+const noPlace = -1
+
+// holdQueue is the messages held, in the order they came; where each client
+// holds so many of its own, also by client. Its places double when all are
+// taken. A place that is free is in a list of its own by younger.
 type holdQueue struct {
-	ring  []held
-	head  int
-	n     int
-	limit int    // messages; 0: by time
-	ticks uint64 // how long each is kept
+	places   []held
+	free     int32
+	oldest   int32
+	youngest int32
+	n        int
+	limit    int    // messages of all clients; 0: by time, or by client
+	each     int    // messages of each client; 0: all together
+	ticks    uint64 // how long each is kept
+	clients  []clientHold
 }
 
-func newHoldQueue(messages int, ticks uint64) holdQueue {
-	size := 1
-	for size < messages+1 {
-		size *= 2
-	}
-	return holdQueue{ring: make([]held, size), limit: messages, ticks: ticks}
+// clientHold is what one client holds, where each holds its own.
+type clientHold struct {
+	first, last int32
+	n           int32
 }
 
-// push returns the place of a new youngest message.
-func (q *holdQueue) push() *held {
-	if q.n == len(q.ring) {
-		bigger := make([]held, 2*len(q.ring))
-		for i := range q.n {
-			bigger[i] = q.ring[(q.head+i)&(len(q.ring)-1)]
+// newHoldQueue makes a queue for so many messages of all clients, or so many of
+// each, or a time; its places are to be made.
+func newHoldQueue(messages, each, clients int, ticks uint64) holdQueue {
+	q := holdQueue{free: noPlace, oldest: noPlace, youngest: noPlace, limit: messages, each: each, ticks: ticks}
+	if each > 0 {
+		q.clients = make([]clientHold, clients)
+		for i := range q.clients {
+			q.clients[i] = clientHold{first: noPlace, last: noPlace}
 		}
-		q.ring, q.head = bigger, 0
+		messages = each * clients
 	}
-	h := &q.ring[(q.head+q.n)&(len(q.ring)-1)]
+	q.grow(messages + 1)
+	return q
+}
+
+// grow adds places.
+func (q *holdQueue) grow(by int) {
+	from := len(q.places)
+	q.places = append(q.places, make([]held, by)...)
+	for i := len(q.places) - 1; i >= from; i-- {
+		q.places[i].younger, q.free = q.free, int32(i)
+	}
+}
+
+// push returns the place of a new youngest message of a client.
+func (q *holdQueue) push(client int32) *held {
+	if q.free == noPlace {
+		q.grow(len(q.places))
+	}
+	at := q.free
+	h := &q.places[at]
+	q.free = h.younger
+	h.client, h.older, h.younger, h.later = client, q.youngest, noPlace, noPlace
+	if q.youngest == noPlace {
+		q.oldest = at
+	} else {
+		q.places[q.youngest].younger = at
+	}
+	q.youngest = at
 	q.n++
+	if q.each > 0 {
+		c := &q.clients[client]
+		if c.first == noPlace {
+			c.first = at
+		} else {
+			q.places[c.last].later = at
+		}
+		c.last = at
+		c.n++
+	}
 	return h
 }
 
-func (q *holdQueue) pop() *held {
-	h := &q.ring[q.head]
-	q.head = (q.head + 1) & (len(q.ring) - 1)
+// remove takes a message out, which is the oldest of its client, and returns its
+// place, good until the next push.
+func (q *holdQueue) remove(at int32) *held {
+	h := &q.places[at]
+	if h.older == noPlace {
+		q.oldest = h.younger
+	} else {
+		q.places[h.older].younger = h.younger
+	}
+	if h.younger == noPlace {
+		q.youngest = h.older
+	} else {
+		q.places[h.younger].older = h.older
+	}
+	if q.each > 0 {
+		c := &q.clients[h.client]
+		if c.first = h.later; c.first == noPlace {
+			c.last = noPlace
+		}
+		c.n--
+	}
+	h.younger, q.free = q.free, at
 	q.n--
 	return h
 }
+
+// byTime reports whether messages are held for a time.
+func (q *holdQueue) byTime() bool { return q.limit == 0 && q.each == 0 }
 
 // keep moves the open message of a client, whose pieces are in c.pend, into the
 // application's hands.
@@ -66,24 +136,27 @@ func (s *Sink) keep(client int, c *stream, now uint64) {
 			s.touched += load.Sum(m.bytes())
 		}
 	}
-	h := s.hold.push()
+	h := s.hold.push(int32(client))
 	h.pieces, c.pend = c.pend, h.pieces[:0]
 	h.asm, c.asm = c.asm, -1
-	h.client, h.off = int32(client), c.off
+	h.off = c.off
 	h.deadline = now + s.hold.ticks
-	if s.hold.limit > 0 {
-		for s.hold.n > s.hold.limit {
-			s.release()
-		}
-	} else {
+	switch {
+	case s.hold.byTime():
 		s.ReleaseDue(now)
+	case s.hold.each > 0:
+		if mine := &s.hold.clients[client]; int(mine.n) > s.hold.each {
+			s.release(mine.first)
+		}
+	case s.hold.n > s.hold.limit:
+		s.release(s.hold.oldest)
 	}
 	s.finish(client, c, now)
 }
 
-// release lets the oldest held message go.
-func (s *Sink) release() {
-	h := s.hold.pop()
+// release lets a held message go, the oldest of its client.
+func (s *Sink) release(at int32) {
+	h := s.hold.remove(at)
 	if s.verify {
 		s.verifyPieces(int(h.client), h.pieces, h.off)
 	}
@@ -93,11 +166,11 @@ func (s *Sink) release() {
 
 // ReleaseDue lets go the messages whose time is over.
 func (s *Sink) ReleaseDue(now uint64) {
-	if s.hold.limit > 0 {
+	if !s.hold.byTime() {
 		return
 	}
-	for s.hold.n > 0 && int64(now-s.hold.ring[s.hold.head].deadline) >= 0 {
-		s.release()
+	for s.hold.n > 0 && int64(now-s.hold.places[s.hold.oldest].deadline) >= 0 {
+		s.release(s.hold.oldest)
 	}
 }
 
@@ -105,11 +178,11 @@ func (s *Sink) ReleaseDue(now uint64) {
 // no memory left, and reports whether there was one. Under a hold by time
 // nothing is released before its time: the strategy waits.
 func (s *Sink) ForceRelease() bool {
-	if s.hold.n == 0 || s.hold.limit == 0 {
+	if s.hold.n == 0 || s.hold.byTime() {
 		return false
 	}
 	s.forced++
-	s.release()
+	s.release(s.hold.oldest)
 	return true
 }
 
@@ -117,10 +190,13 @@ func (s *Sink) ForceRelease() bool {
 // most a second; a strategy with messages on time wakes for them.
 func (s *Sink) WaitNS() int64 {
 	const most = 1e9
-	if s.hold.n == 0 || s.hold.limit > 0 {
+	if s.datagrams.on {
+		s.lookAround()
+	}
+	if s.hold.n == 0 || !s.hold.byTime() {
 		return most
 	}
-	left := s.clk.NS(s.hold.ring[s.hold.head].deadline - s.clk.Now())
+	left := s.clk.NS(s.hold.places[s.hold.oldest].deadline - s.clk.Now())
 	return int64(math.Max(1, math.Min(most, float64(left))))
 }
 

@@ -18,11 +18,15 @@ type Outcome struct {
 	CPUNS    int64 // of the process, user and system together
 	Faults   int64 // minor, of the measured thread
 	Count    Counters
-	Copied   int64 // bytes the sink copied to make messages contiguous
+	TicksHz  float64 // of the ticks in Count
+	Copied   int64   // bytes the sink copied to make messages contiguous
 	Forced   int64
 	Allocs   int64 // Go heap objects; counting trials
 	AllocB   int64
 	Latency  latencies
+	Fair     fairness
+	Refused  refusals
+	Kernel   *kernelObjects
 	Memory   *memoryLevels
 	Posts    *Posts // of kinds that post work requests
 	Work     record.Fingerprint
@@ -33,8 +37,11 @@ type Outcome struct {
 	NoPerf   map[string]string // metric -> reason
 }
 
-// Skip is why a trial cannot be measured, and what to do about it.
+// Skip is why a trial cannot be measured, and what to do about it. As the error
+// of a receive strategy's Open it makes the trial a skip, not a failure.
 type Skip struct{ Reason, Remedy string }
+
+func (s *Skip) Error() string { return s.Reason + "; " + s.Remedy }
 
 // latencies are the sorted latencies of a window in nanoseconds, whole and by
 // size band.
@@ -69,6 +76,15 @@ func newLatencies(s *Sink, sizes record.Sizes, clk clock.Clock) latencies {
 		slices.Sort(b)
 	}
 	return l
+}
+
+// nanoseconds are the latencies of a window, in the order the messages came.
+func nanoseconds(ticks []uint64, clk clock.Clock) []int64 {
+	out := make([]int64, len(ticks))
+	for i, d := range ticks {
+		out[i] = max(0, clk.NS(d))
+	}
+	return out
 }
 
 // quantile returns the p-quantile of sorted values by nearest rank. It is told

@@ -33,6 +33,13 @@ type Plan struct {
 	Trials []record.Trial
 	// Baseline is the label of the case effects are counted against.
 	Baseline string
+	// Notes are what the plan does otherwise than the scenario says.
+	Notes []string
+	// options are those it was made with, for the blocks beyond it.
+	options PlanOptions
+	// resolved holds the label of the case that each reference of the scenario
+	// means, by how the reference is written.
+	resolved map[string]string
 }
 
 // PlanOptions change how much of a scenario is planned, never what a trial does.
@@ -45,6 +52,10 @@ type PlanOptions struct {
 	Builds     []string // labels of the binaries under --ab; empty: this one
 	CPU        int      // of the measured thread; -1: not pinned
 	OtherCPU   int
+	MaxClients int // that the machine allows; 0: any number
+	// Findings are what a probe can find, by name and sort, for claims to name; nil:
+	// claims are not checked against them.
+	Findings []record.Finding
 	// FindProgram finds the program a command names; nil: FindProgram.
 	FindProgram func(sc *scenarios.Scenario, name string) (string, error)
 }
@@ -52,7 +63,10 @@ type PlanOptions struct {
 // NewPlan checks a scenario against the strategies and metrics there are and
 // lays its trials out. Errors are *scenarios.Error where the file is at fault.
 func NewPlan(sc *scenarios.Scenario, reg Registry, o PlanOptions) (*Plan, error) {
-	p := &Plan{Scenario: sc, Points: points(sc)}
+	p := &Plan{Scenario: sc, Points: points(sc, o.MaxClients), options: o, resolved: map[string]string{}}
+	if err := p.limitClients(o.MaxClients); err != nil {
+		return nil, err
+	}
 	if err := p.addCases(reg, o); err != nil {
 		return nil, err
 	}
@@ -196,9 +210,34 @@ func (p *Plan) layOut(o PlanOptions) {
 	}
 }
 
-// addRound adds a trial of every case in seeded random order, and in a block
-// the null strategy once a point.
 func (p *Plan) addRound(o PlanOptions, purpose record.Purpose, block, repeat, messages int) {
+	for _, t := range p.round(o, purpose, block, repeat, messages) {
+		p.add(t)
+	}
+}
+
+// Blocks is how many blocks of timing trials the plan has.
+func (p *Plan) Blocks() int {
+	n := 0
+	for _, t := range p.Trials {
+		n = max(n, t.Block+1)
+	}
+	return n
+}
+
+// Block lays out the block of a number beyond the plan's own, as the plan would
+// have with more blocks; order is that of its first trial.
+func (p *Plan) Block(number, order int) []record.Trial {
+	out := p.round(p.options, record.Timing, number, 0, p.Scenario.Measure.Messages)
+	for i := range out {
+		out[i].Order = order + i
+	}
+	return out
+}
+
+// round is a trial of every case in seeded random order, and in a block the null
+// strategy once a point.
+func (p *Plan) round(o PlanOptions, purpose record.Purpose, block, repeat, messages int) []record.Trial {
 	var round []record.Trial
 	for _, c := range p.Cases {
 		t := p.trial(c.CaseInfo, c.Values, c.point, o, purpose, block, repeat, messages)
@@ -213,9 +252,7 @@ func (p *Plan) addRound(o PlanOptions, purpose record.Purpose, block, repeat, me
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(block+1)<<20|uint64(repeat)<<8|uint64(len(purpose))))
 	rng.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
-	for _, t := range round {
-		p.add(t)
-	}
+	return round
 }
 
 func (p *Plan) add(t record.Trial) {

@@ -28,11 +28,13 @@ func axisOf[T any](key string, values []T, label func(T) string, apply func(*rec
 
 func text(s string) string { return s }
 
-// points multiplies the workload axes of a scenario's kind out. A point's id
+// points multiplies the workload axes of a scenario's kind out, with at most so
+// many clients (0: any number) where the scenario leaves it to the machine. A point's id
 // names the axes that vary; where none does it is empty, and so is the part
 // behind the @ of a case's id.
-func points(sc *scenarios.Scenario) []record.PointInfo {
+func points(sc *scenarios.Scenario, maxClients int) []record.PointInfo {
 	all := receiveAxes(sc.Workload)
+	all["clients"] = clientAxis(sc.Workload.Clients, maxClients)
 	maps.Copy(all, postAxes(sc.Workload))
 	var axes [][]axis
 	for _, key := range scenarios.Axes(sc.Kind) {
@@ -46,15 +48,18 @@ func points(sc *scenarios.Scenario) []record.PointInfo {
 func receiveAxes(w scenarios.Workload) map[string][]axis {
 	return map[string][]axis{
 		"transport": axisOf("transport", w.Transport, text, func(w *record.Workload, v string) { w.Transport = v }),
-		"clients":   axisOf("clients", w.Clients, strconv.Itoa, func(w *record.Workload, v int) { w.Clients = v }),
 		"sizes":     axisOf("sizes", w.Sizes, scenarios.Sizes.Label, func(w *record.Workload, v scenarios.Sizes) { w.Sizes = sizes(v) }),
 		"budget":    axisOf("budget", w.Budget, scenarios.FormatBytes, func(w *record.Workload, v int64) { w.BudgetBytes = v }),
 		"load": axisOf("load", w.Load, scenarios.Load.Label, func(w *record.Workload, v scenarios.Load) {
 			w.Load = record.Load{Mode: v.Mode, Depth: v.Depth, Fraction: v.Fraction, RateHz: v.RateHz}
 		}),
-		"hold":     axisOf("hold", w.Hold, scenarios.Hold.Label, func(w *record.Workload, v scenarios.Hold) { w.HoldMessages, w.HoldNS = v.Messages, v.NS }),
+		"traffic": axisOf("traffic", w.Traffic, scenarios.Traffic.Label, func(w *record.Workload, v scenarios.Traffic) { w.QuietShare, w.QuietTraffic = v.Quiet, v.Share }),
+		"hold": axisOf("hold", w.Hold, scenarios.Hold.Label, func(w *record.Workload, v scenarios.Hold) {
+			w.HoldMessages, w.HoldEach, w.HoldNS = v.Messages, v.Each, v.NS
+		}),
 		"assembly": axisOf("assembly", w.Assembly, text, func(w *record.Workload, v string) { w.Assembly = v }),
 		"touch":    axisOf("touch", w.Touch, text, func(w *record.Workload, v string) { w.Touch = v }),
+		"reply":    axisOf("reply", w.Reply, scenarios.FormatBytes, func(w *record.Workload, v int64) { w.ReplyBytes = v }),
 	}
 }
 

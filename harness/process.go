@@ -11,12 +11,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/zcbench/zcbench/harness/childenv"
 	"github.com/zcbench/zcbench/harness/load"
 	"github.com/zcbench/zcbench/harness/record"
 )
@@ -54,6 +53,9 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 		defer cancel()
 	}
 	t.Clock = p.Clock
+	if s, ok := p.Registry.Find(t.Strategy); ok && s.Reserves != nil {
+		t.ReserveBytes = s.Reserves(t.Workload, t.Params)
+	}
 	progress, err := load.NewProgressFile(t.Workload.Clients)
 	if err != nil {
 		return failed(t, err)
@@ -97,7 +99,7 @@ func (p *Processes) Run(ctx context.Context, t record.Trial) Execution {
 	}
 	defer child.kill()
 	t.SpawnedNS = child.started
-	return collect(ctx, t, child, gen)
+	return collect(ctx, t, child, gen, progress)
 }
 
 // orInterrupted is err, or that the trial was interrupted if that is behind it.
@@ -148,7 +150,7 @@ type GeneratorLine struct {
 }
 
 // collect hands the child its trial and waits for both to end.
-func collect(ctx context.Context, t record.Trial, child, gen *process) Execution {
+func collect(ctx context.Context, t record.Trial, child, gen *process, progress *os.File) Execution {
 	var x Execution
 	err := child.send(t)
 	if err == nil {
@@ -162,7 +164,7 @@ func collect(ctx context.Context, t record.Trial, child, gen *process) Execution
 		ended = child.stop()
 	}
 	if err = explain(ctx, t, err, ended); err != nil {
-		x = failed(t, err)
+		x = failed(t, fmt.Errorf("%w%s", err, seen(ctx, t, child, progress)))
 		if ended != nil {
 			x.Exit = ended.Error()
 		}
@@ -234,14 +236,9 @@ func (p *Processes) environment(t record.Trial) []string {
 	return env
 }
 
-// childEnvironment leaves out what would change how Go runs or prints.
+// childEnvironment leaves out what would change how a child runs, counts or prints.
 func childEnvironment() []string {
-	drop := []string{"GODEBUG", "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "LC_ALL"}
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		k, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(drop, k)
-	})
-	return append(env, "LC_ALL=C")
+	return append(childenv.Clean(os.Environ()), "LC_ALL=C")
 }
 
 // process is a child that answers in JSON lines on fd 3.
@@ -392,18 +389,3 @@ func (p *process) kill() {
 		_ = p.end()
 	}
 }
-
-// tail keeps the last bytes written to it.
-type tail struct{ b []byte }
-
-const tailBytes = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	if over := len(t.b) - tailBytes; over > 0 {
-		t.b = append(t.b[:0], t.b[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string { return strings.ToValidUTF8(string(t.b), "?") }

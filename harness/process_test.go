@@ -261,6 +261,10 @@ func TestChildEnvironment(t *testing.T) {
 	for _, k := range []string{"GODEBUG", "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "LC_ALL"} {
 		t.Setenv(k, "x")
 	}
+	t.Setenv("LD_PRELOAD", "/tmp/spy.so")
+	if env := childEnvironment(); slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "LD_PRELOAD") }) {
+		t.Error("what the user preloads is preloaded into what is measured")
+	}
 	p := &Processes{Registry: Registry{{Name: "plain"}, {Name: "heap", Allocates: true}}}
 	for strategy, want := range map[string][]string{"plain": {"GODEBUG=asyncpreemptoff=1", "LC_ALL=C"}, "heap": {"LC_ALL=C"}} {
 		var got []string

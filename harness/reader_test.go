@@ -37,13 +37,14 @@ type readChunks struct {
 	free  []int32
 	polls []unix.PollFd
 	count Counters
+	lose  int // the receive whose bytes are thrown away, counted from 1; 0: none
 }
 
 func (r *readChunks) Receive(target uint64) error {
 	for r.sink.More(target) {
 		r.sink.Gate()
 		r.count.Syscalls++
-		_, _, errno := unix.RawSyscall(unix.SYS_POLL, uintptr(unsafe.Pointer(&r.polls[0])), uintptr(len(r.polls)), 100)
+		_, _, errno := unix.RawSyscall(unix.SYS_POLL, uintptr(unsafe.Pointer(&r.polls[0])), uintptr(len(r.polls)), uintptr(min(r.sink.WaitNS()/1e6+1, 100)))
 		if errno != 0 && errno != unix.EINTR {
 			return errno
 		}
@@ -74,6 +75,9 @@ func (r *readChunks) read(client int) {
 	}
 	if errno != 0 || n == 0 {
 		r.sink.Gone(client, nil)
+		return
+	}
+	if r.lose--; r.lose == 0 {
 		return
 	}
 	r.free = r.free[:len(r.free)-1]

@@ -33,8 +33,13 @@ type Runner struct {
 	Exec     Executor
 	Out      Out
 	Probe    func(capability string) (reason, remedy string) // "" reason: there
+	Found    *record.Probe                                   // of the machine the trials run on; nil: not found out
 	Progress func(Event)
 	Since    func() time.Duration // since the run began
+	// For is how long after the start further blocks are begun; 0: none are.
+	For time.Duration
+	// Asleep is how long the machine has been suspended so far; nil: its clocks tell.
+	Asleep func() time.Duration
 	// Finished is what an interrupted run has written that is being resumed; nil:
 	// nothing. What it measured is not measured again, failed or not.
 	Finished *record.Result
@@ -49,6 +54,7 @@ type Summary struct {
 	NotRun      int // left out because their case's verification failed
 	Skipped     []record.Skip
 	Interrupted bool
+	ExtraBlocks int    // begun beyond the plan's
 	FirstFailed string // what failed first
 }
 
@@ -62,23 +68,39 @@ type run struct {
 	unfit    map[string]bool    // cases the device does not do, as their verify trial said
 	skipped  map[string]bool    // cases
 	done     int
+	planned  int // trials, those of further blocks begun included
 }
 
 // Run carries the plan out. It returns an error only when the results cannot be
 // written; trials that fail are in the summary.
 func (r *Runner) Run(ctx context.Context) (Summary, error) {
 	s := &run{Runner: r, capacity: map[string]float64{}, broken: map[string]string{}, unfit: map[string]bool{}, skipped: map[string]bool{}}
+	if r.Asleep == nil {
+		r.Asleep = asleep
+	}
 	if r.Finished != nil {
 		s.past = *r.Finished
 	}
 	for _, l := range s.past.Trials {
 		s.count(l)
 	}
+	s.planned = len(r.Plan.Trials)
 	if err := s.skip(); err != nil {
 		return s.sum, err
 	}
 	finished, attempts := finishedTrials(s.past.Trials)
-	for _, t := range r.Plan.Trials {
+	if err := s.all(ctx, r.Plan.Trials, finished, attempts); err != nil {
+		return s.sum, err
+	}
+	if err := s.further(ctx, finished, attempts); err != nil {
+		return s.sum, err
+	}
+	return s.sum, s.tellBroken()
+}
+
+// all runs trials in order, but for what is finished, until it is interrupted.
+func (s *run) all(ctx context.Context, trials []record.Trial, finished map[string]record.TrialLine, attempts map[string]int) error {
+	for _, t := range trials {
 		t, ok := s.possible(t)
 		if !ok {
 			s.done++
@@ -89,14 +111,36 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 			s.done++
 			continue
 		}
-		if err := s.trial(ctx, t, attempts[t.ID]); err != nil {
-			return s.sum, err
-		}
-		if s.sum.Interrupted {
-			break
+		if err := s.trial(ctx, t, attempts[t.ID]); err != nil || s.sum.Interrupted {
+			return err
 		}
 	}
-	return s.sum, s.tellBroken()
+	return nil
+}
+
+// further runs blocks beyond the plan's until the time is over. A block that was
+// begun is brought to its end, since its trials are paired.
+func (s *run) further(ctx context.Context, finished map[string]record.TrialLine, attempts map[string]int) error {
+	begun := 0
+	for _, l := range s.past.Trials {
+		begun = max(begun, l.Trial.Block+1)
+	}
+	own := s.Plan.Blocks()
+	order := len(s.Plan.Trials)
+	for b := own; s.For > 0 && own > 0 && !s.sum.Interrupted && (b < begun || s.Since() < s.For); b++ {
+		trials := s.Plan.Block(b, order)
+		order += len(trials)
+		s.planned = order
+		s.sum.ExtraBlocks++
+		written := s.sum.Trials
+		if err := s.all(ctx, trials, finished, attempts); err != nil {
+			return err
+		}
+		if b >= begun && s.sum.Trials == written {
+			return nil // nothing can be run here, however often
+		}
+	}
+	return nil
 }
 
 // finishedTrials sorts the lines of an interrupted run: the trials that need not
@@ -144,10 +188,10 @@ func (s *run) skip() error {
 			continue
 		}
 		s.skipped[c.ID] = true
-		if told[c.Label] {
+		if told[k.Case] {
 			continue
 		}
-		told[c.Label] = true
+		told[k.Case] = true
 		s.sum.Skipped = append(s.sum.Skipped, k)
 		if err := s.Out.Skip(k); err != nil {
 			return err
@@ -162,11 +206,15 @@ func (s *run) lacking(c Case) (record.Skip, bool) {
 		return record.Skip{Case: c.Label, Reason: c.Missing.Reason, Remedy: c.Missing.Remedy}, true
 	}
 	st, _ := s.Registry.Find(c.Strategy)
-	if st.Needs == "" {
-		return record.Skip{}, false
+	if st.Needs != "" {
+		if reason, remedy := s.Probe(st.Needs); reason != "" {
+			return record.Skip{Case: c.Label, Reason: reason, Remedy: remedy, Needs: st.Needs}, true
+		}
 	}
-	reason, remedy := s.Probe(st.Needs)
-	return record.Skip{Case: c.Label, Reason: reason, Remedy: remedy, Needs: st.Needs}, reason != ""
+	if f, wrong := faultOf(s.Found, c.Strategy, c.Values, s.Plan.Points[c.point].Workload); wrong {
+		return faultSkip(c, f), true
+	}
+	return record.Skip{}, false
 }
 
 // trial runs one trial, again if its generator was the limit, and writes every
@@ -208,6 +256,7 @@ func (s *run) trial(ctx context.Context, t record.Trial, attempt int) error {
 
 func (s *run) attempt(ctx context.Context, t record.Trial) record.TrialLine {
 	line := record.TrialLine{StartedNS: s.Since().Nanoseconds()}
+	slept := s.Asleep()
 	t, err := s.rated(t)
 	var x Execution
 	if err != nil {
@@ -219,6 +268,7 @@ func (s *run) attempt(ctx context.Context, t record.Trial) record.TrialLine {
 	line.Stderr, line.Exit = x.Stderr, x.Exit
 	line.EndedNS = s.Since().Nanoseconds()
 	judge(&line)
+	suspended(&line, s.Asleep()-slept)
 	return line
 }
 
@@ -317,7 +367,7 @@ func (s *run) write(l record.TrialLine) error {
 		return err
 	}
 	if s.Progress != nil {
-		s.Progress(Event{Done: s.done, Planned: len(s.Plan.Trials), Line: l})
+		s.Progress(Event{Done: s.done, Planned: s.planned, Line: l})
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type Sink struct {
 	clk   clock.Clock
 	seed  uint64
 	conns []stream
+	quiet []bool  // by client; nil: traffic is even
 	refs  []int32 // per buffer: 1 for the strategy, 1 for each message in it
 	freed []int32 // buffers whose count fell to zero, for the strategy
 
@@ -47,17 +48,21 @@ type Sink struct {
 	timed   bool
 	ticks   []uint64 // latency of each message of the window
 	sizes   []uint32
+	clients []uint32
 	sampled uint64 // message count at which the next sample is due; 0: none
 	sample  func(messages uint64) (next uint64)
 
-	ack  int
-	prog *load.Progress
+	ack       int
+	prog      *load.Progress
+	reply     replies
+	datagrams datagrams
 
 	// tamper, set by tests only, changes what a strategy delivers.
 	tamper Tamper
 }
 
-// stream is one client's side of the traffic.
+// stream is one client's side of the traffic. What a message that comes whole
+// touches is the first cache line: with thousands of clients each is cold.
 type stream struct {
 	off    uint64 // stream offset of the open message
 	length uint32 // of the open message; 0: not known
@@ -66,11 +71,12 @@ type stream struct {
 	seq    uint32
 	any    bool // a message has been seen, seq is the last one's
 	count  uint64
+	header load.Header
+	raw    [load.HeaderBytes]byte
+	pend   []piece
 	// refused counts receives refused for want of a buffer.
 	refused uint64
-	header  load.Header
-	raw     [load.HeaderBytes]byte
-	pend    []piece
+	_       [8]byte // to two lines
 }
 
 // piece is a run of message bytes inside one buffer.
@@ -91,7 +97,7 @@ func NewSink(t record.Trial, clk clock.Clock, prog *load.Progress) (*Sink, error
 		touch:      w.Touch == "payload",
 		verify:     t.Purpose == record.Verify,
 		timed:      t.Purpose == record.Timing || t.Purpose == record.Capacity || t.Purpose == record.Floor,
-		holding:    w.HoldMessages > 0 || w.HoldNS > 0,
+		holding:    w.HoldMessages > 0 || w.HoldEach > 0 || w.HoldNS > 0,
 	}
 	switch w.Load.Mode {
 	case "closed":
@@ -102,14 +108,18 @@ func NewSink(t record.Trial, clk clock.Clock, prog *load.Progress) (*Sink, error
 	if prog == nil {
 		s.ack = ackNone
 	}
-	s.hold = newHoldQueue(w.HoldMessages, clk.FromNS(w.HoldNS))
+	s.datagrams = newDatagrams(t)
+	s.quiet = load.Quiet(w)
+	s.reply = newReplies(w.ReplyBytes, w.Clients)
+	s.hold = newHoldQueue(w.HoldMessages, w.HoldEach, w.Clients, clk.FromNS(w.HoldNS))
 	s.makePieces(load.Largest(w.Sizes))
 	if s.timed {
 		s.ticks = resident[uint64](t.Messages + 1)
 		s.sizes = resident[uint32](t.Messages + 1)
+		s.clients = resident[uint32](t.Messages + 1)
 	}
 	var err error
-	s.assembly, err = newAssemblyPool(load.Largest(w.Sizes), w.Clients+w.HoldMessages+1)
+	s.assembly, err = newAssemblyPool(load.Largest(w.Sizes), w.Clients+len(s.hold.places))
 	return s, err
 }
 
@@ -124,7 +134,7 @@ const (
 func (s *Sink) makePieces(largest int64) {
 	n := 1
 	if !s.contiguous {
-		lists := len(s.conns) + len(s.hold.ring)
+		lists := len(s.conns) + len(s.hold.places)
 		n = min(int(largest/pieceSpan)+2, max(8, pieceTableBytes/int(unsafe.Sizeof(piece{}))/lists))
 	}
 	for i := range s.conns {
@@ -132,8 +142,8 @@ func (s *Sink) makePieces(largest int64) {
 		s.conns[i].pend = resident[piece](n)
 	}
 	if s.holding {
-		for i := range s.hold.ring {
-			s.hold.ring[i].pieces = resident[piece](n)
+		for i := range s.hold.places {
+			s.hold.places[i].pieces = resident[piece](n)
 		}
 	}
 }
@@ -181,9 +191,11 @@ func (s *Sink) Now() uint64 { return s.clk.Now() }
 // Got is the number of messages consumed.
 func (s *Sink) Got() uint64 { return s.got }
 
-// More reports whether a strategy should go on: the target is not reached and
-// nothing has failed.
-func (s *Sink) More(target uint64) bool { return s.got < target && s.err == nil }
+// More reports whether a strategy should go on: the target is not reached, or
+// not every message answered, and nothing has failed.
+func (s *Sink) More(target uint64) bool {
+	return (s.got < target || s.reply.owing > 0) && s.err == nil
+}
 
 // Err is the first failure.
 func (s *Sink) Err() error { return s.err }
@@ -210,10 +222,14 @@ func (s *Sink) Gone(client int, cause error) {
 }
 
 // Deliver takes the bytes p of a client's stream, received at clock tick now
-// into buffer id.
+// into buffer id. Over udp p is one whole datagram: a message is one.
 func (s *Sink) Deliver(client int, p []byte, id int32, now uint64) {
 	if s.tamper != nil {
 		client, p = s.tamper(client, p)
+	}
+	if s.datagrams.on {
+		s.datagram(client, p, id, now)
+		return
 	}
 	c := &s.conns[client]
 	for len(p) > 0 && s.err == nil {
@@ -304,6 +320,8 @@ func (s *Sink) check(client int, c *stream) bool {
 		s.Fail(fmt.Errorf("client %d received message %d of client %d: buffers are swapped", client, h.Seq, h.Client))
 	case c.any && h.Seq <= c.seq:
 		s.Fail(fmt.Errorf("client %d received message %d after message %d: stale or reordered", client, h.Seq, c.seq))
+	case s.datagrams.on && h.Seq != s.datagrams.due[client]:
+		s.Fail(s.datagrams.lost(client, fmt.Sprintf("message %d came where message %d is due", h.Seq, s.datagrams.due[client])))
 	default:
 		return true
 	}
@@ -323,16 +341,22 @@ func (s *Sink) finish(client int, c *stream, now uint64) {
 	if s.timed && len(s.ticks) < cap(s.ticks) {
 		s.ticks = append(s.ticks, now-h.Intended)
 		s.sizes = append(s.sizes, h.Length)
+		s.clients = append(s.clients, h.Client)
+	}
+	if s.datagrams.on {
+		s.datagrams.consumed(client, h.Seq)
+		if s.prog != nil {
+			s.prog.Done().Store(s.got) // whatever the load: see load.EndSeq
+		}
 	}
 	if s.got == s.sampled {
 		s.sampled = s.sample(s.got)
 	}
-	switch s.ack {
-	case ackClient:
-		s.prog.Client(client).Store(c.count)
-	case ackAll:
-		s.prog.Done().Store(s.got)
+	if s.reply.bytes > 0 {
+		s.reply.owe(client)
+		return
 	}
+	s.acknowledge(client, c.count, s.got)
 }
 
 // Gate returns when a message is at the receiver. In lockstep it waits until
@@ -349,7 +373,7 @@ func (s *Sink) Gate() {
 
 // StartWindow forgets the latencies of the warm-up.
 func (s *Sink) StartWindow() {
-	s.ticks, s.sizes = s.ticks[:0], s.sizes[:0]
+	s.ticks, s.sizes, s.clients = s.ticks[:0], s.sizes[:0], s.clients[:0]
 }
 
 // Fingerprint is the work done so far.

@@ -231,31 +231,6 @@ func TestReleaseAcrossTheWrap(t *testing.T) {
 	}
 }
 
-func TestHoldQueueGrows(t *testing.T) {
-	q := newHoldQueue(0, 1)
-	var want []int32
-	next := int32(0)
-	for round := range 200 {
-		for range round%7 + 2 {
-			*q.push() = held{client: next}
-			want = append(want, next)
-			next++
-		}
-		for range round%5 + 1 {
-			if got := q.pop().client; got != want[0] {
-				t.Fatalf("message %d came out, want %d", got, want[0])
-			}
-			want = want[1:]
-		}
-		if q.n != len(want) || len(q.ring) < q.n || len(q.ring)&(len(q.ring)-1) != 0 {
-			t.Fatalf("%d in a ring of %d, want %d", q.n, len(q.ring), len(want))
-		}
-	}
-	if fixed := newHoldQueue(8, 0); len(fixed.ring) != 16 {
-		t.Errorf("a ring of %d for 8 messages and the one that comes", len(fixed.ring))
-	}
-}
-
 func TestSinkRefusesWhatDoesNotFit(t *testing.T) {
 	tr := feedTrial(record.Timing, nil)
 	f := newFeed(t, tr)

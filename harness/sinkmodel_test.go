@@ -290,6 +290,24 @@ func (w *world) compare() {
 	}
 }
 
+// run delivers all streams and returns the most messages held at a time.
+func (w *world) run() (most int) {
+	for {
+		var left []int
+		for c, s := range w.stream {
+			if len(s) > 0 {
+				left = append(left, c)
+			}
+		}
+		if len(left) == 0 {
+			return most
+		}
+		w.step(left[w.rng.IntN(len(left))])
+		w.compare()
+		most = max(most, w.sink.Holding())
+	}
+}
+
 func randomTrial(rng *rand.Rand) record.Trial {
 	w := workload()
 	w.Clients = 1 + rng.IntN(5)
@@ -319,20 +337,7 @@ func TestSinkAgainstModel(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 99))
 		tr := randomTrial(rng)
 		w := newWorld(t, rng, tr)
-		for {
-			var left []int
-			for c, s := range w.stream {
-				if len(s) > 0 {
-					left = append(left, c)
-				}
-			}
-			if len(left) == 0 {
-				break
-			}
-			w.step(left[rng.IntN(len(left))])
-			w.compare()
-			most = max(most, w.sink.Holding())
-		}
+		most = max(most, w.run())
 		copied, forced = copied+w.sink.copied, forced+w.sink.forced
 		w.end(tr)
 		if t.Failed() {

@@ -21,6 +21,7 @@ type snapshot struct {
 	count      Counters
 	copied     int64
 	forced     int64
+	refused    refusals
 	allocs     int64
 	allocBytes int64
 	steal      int64 // ns, all CPUs
@@ -60,7 +61,7 @@ func (m *measurement) work(r Receiver, s *snapshot) {
 	sink := m.bench.Sink
 	s.messages, s.bytes = int64(sink.got), int64(sink.bytes)
 	s.copied, s.forced = int64(sink.copied), int64(sink.forced)
-	s.count = r.Counters()
+	s.count, s.refused = r.Counters(), sink.refusals()
 }
 
 func (m *measurement) heap(s *snapshot) {

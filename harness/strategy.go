@@ -31,15 +31,35 @@ type Strategy struct {
 	// Allocates is set for strategies that are about Go allocation: garbage
 	// collection then stays on and its CPU is charged.
 	Allocates bool
+	// Replies is set for receive strategies that can answer each message, see
+	// Sink.ReplyBytes.
+	Replies bool
 	// Fits refuses a workload the strategy cannot take, saying why. Optional.
 	Fits func(w record.Workload, p Values) error
+	// Pins returns the bytes a strategy pins with the kernel, which count against
+	// RLIMIT_MEMLOCK. Optional; nil: none.
+	Pins func(w record.Workload, p Values) int64
 	// Open opens a receive strategy. Strategies of the other kinds have Run.
 	Open func(b *Bench, p Values) (Receiver, error)
+	// Reserves returns the bytes of address space a strategy reserves beyond the
+	// budget of its clients, touched or not. Optional.
+	Reserves func(w record.Workload, p Values) int64
 	// Kinds are the kinds of workload the strategy is for; none: receive.
 	Kinds []string
 	// Run measures a whole trial of a kind that does not receive and leaves its
 	// figures in o. A nil error with o.Skip set is a skip.
 	Run func(t record.Trial, p Values, o *Outcome) error
+}
+
+// Check refuses a workload the strategy cannot take, saying why.
+func (s Strategy) Check(w record.Workload, p Values) error {
+	if w.ReplyBytes > 0 && !s.Replies {
+		return s.noReply(w)
+	}
+	if s.Fits == nil {
+		return nil
+	}
+	return s.Fits(w, p)
 }
 
 // Does reports whether a strategy is for a kind of workload.
@@ -80,6 +100,8 @@ type Counters struct {
 	Wasted     uint64 // bytes of consumed buffers that never held a message
 	Copied     uint64 // bytes the strategy copied itself
 	Reclaims   uint64 // calls that gave pages back or cleared them
+	// Of so many of these calls, the clock ticks they took together.
+	ReclaimsTimed, ReclaimTicks uint64
 }
 
 func (c Counters) minus(b Counters) Counters {
@@ -87,6 +109,7 @@ func (c Counters) minus(b Counters) Counters {
 		c.Enters - b.Enters, c.Syscalls - b.Syscalls, c.SQEs - b.SQEs, c.CQEs - b.CQEs,
 		c.Receives - b.Receives, c.NoBufs - b.NoBufs, c.Reprovides - b.Reprovides,
 		c.Wasted - b.Wasted, c.Copied - b.Copied, c.Reclaims - b.Reclaims,
+		c.ReclaimsTimed - b.ReclaimsTimed, c.ReclaimTicks - b.ReclaimTicks,
 	}
 }
 

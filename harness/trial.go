@@ -44,6 +44,9 @@ func runTrial(t record.Trial, reg Registry, prog *load.Progress, rec *record.Rec
 	if err != nil {
 		return err
 	}
+	if t, err = answering(s, t); err != nil {
+		return err
+	}
 	clk, err := clock.New(t.Clock.Source, t.Clock.TicksHz)
 	if err != nil {
 		return err
@@ -62,18 +65,22 @@ func runTrial(t record.Trial, reg Registry, prog *load.Progress, rec *record.Rec
 		return runPosts(s, t, params, rec)
 	}
 	b := &Bench{Trial: t}
+	var conns *connections
+	kernel := watchKernel(t, s.Family != Null.Family)
 	if s.Family != Null.Family {
-		if b.FDs, err = connect(t); err != nil {
+		if conns, err = connect(t); err != nil {
 			return err
 		}
-		defer closeFDs(b.FDs)
+		defer conns.close()
+		b.FDs = conns.fds
 	}
 	if b.Sink, err = NewSink(t, clk, prog); err != nil {
 		return err
 	}
+	b.Sink.datagrams.watch(conns)
 	defer b.Sink.close()
 	b.Sink.tamper = sabotage
-	m := measurement{bench: b, clk: clk, prog: prog, rec: rec}
+	m := measurement{bench: b, clk: clk, prog: prog, rec: rec, kernel: kernel}
 	if samplesMemory(t.Purpose) && s.Allocates {
 		debug.FreeOSMemory()
 		if m.heapPages, err = goHeapPages(); err != nil {
@@ -81,6 +88,10 @@ func runTrial(t record.Trial, reg Registry, prog *load.Progress, rec *record.Rec
 		}
 	}
 	r, err := s.Open(b, params)
+	if skip := new(Skip); errors.As(err, &skip) {
+		rec.Status, rec.Error, rec.Remedy = record.Skipped, skip.Reason, skip.Remedy
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("open %s: %w", s.Name, err)
 	}
@@ -111,6 +122,7 @@ type measurement struct {
 	sampler   *sampler
 	perf      *perfCounters
 	stats     runtime.MemStats
+	kernel    *kernelObjects
 }
 
 func (m *measurement) run(r Receiver) error {
@@ -142,6 +154,8 @@ func (m *measurement) run(r Receiver) error {
 		return err
 	}
 	after := m.closing(r)
+	m.kernel.end()
+	m.rec.Notes = append(m.rec.Notes, m.kernel.note()...)
 	m.rec.Fingerprint = sink.Fingerprint()
 	m.conclude(r, before, after)
 	return nil
@@ -155,14 +169,16 @@ func (m *measurement) prepareSampling(r Receiver, total int) error {
 	t, sink := m.bench.Trial, m.bench.Sink
 	every := max(1, t.Messages/samplesPerWindow)
 	var err error
-	m.sampler, err = newSampler(r.Memory(), sink.assembly.region(), m.bench.FDs, m.heapPages, every, total)
+	m.sampler, err = newSampler(r.Memory(), sink.assembly.region(), m.bench.speaking(), m.heapPages, every, total)
 	if err != nil {
 		return err
 	}
+	m.sampler.sink, m.sampler.holds = sink, newStranded(r, len(sink.refs))
 	if t.Purpose == record.Counting {
 		m.perf = openPerf()
 	}
-	sink.sampled = uint64(every)
+	m.sampler.warmup, m.sampler.early = uint64(t.Warmup), uint64(max(every, t.Warmup/samplesPerWindow))
+	sink.sampled = m.sampler.next(0)
 	sink.sample = func(messages uint64) uint64 {
 		m.perf.pause()
 		next := m.sampler.take(messages)
@@ -181,7 +197,9 @@ func (m *measurement) conclude(r Receiver, before, after snapshot) {
 		Faults: after.usage.Minflt - before.usage.Minflt,
 		Count:  after.count.minus(before.count),
 		Copied: after.copied - before.copied, Forced: after.forced - before.forced,
+		Refused: after.refused.minus(before.refused), Kernel: m.kernel,
 		Allocs: after.allocs - before.allocs, AllocB: after.allocBytes - before.allocBytes,
+		TicksHz: m.clk.TicksHz,
 	}
 	rec.Window = record.Window{
 		NS: o.WallNS, MinorFaults: o.Faults, MajorFaults: after.usage.Majflt - before.usage.Majflt,
@@ -191,6 +209,7 @@ func (m *measurement) conclude(r Receiver, before, after snapshot) {
 	}
 	if sink.timed {
 		o.Latency = newLatencies(sink, t.Workload.Sizes, m.clk)
+		o.Fair = newFairness(t.Workload, sink.clients, nanoseconds(sink.ticks, m.clk))
 		histograms(rec, o.Latency)
 	}
 	if m.sampler != nil {
@@ -199,11 +218,12 @@ func (m *measurement) conclude(r Receiver, before, after snapshot) {
 			o.Perf, o.NoPerf = m.perf.read()
 			rec.Notes = append(rec.Notes, m.perf.notes()...)
 		}
-		rec.Series = append(rec.Series, m.sampler.pagesAt, m.sampler.socketAt)
+		rec.Series = append(rec.Series, m.sampler.series()...)
 		rec.Notes = append(rec.Notes, fmt.Sprintf("residency by %s, %.1f us a sample", m.sampler.pages.Source(), float64(m.sampler.pages.CostNS())/1e3))
 		rec.Notes = append(rec.Notes, m.sampler.pages.Notes()...)
 	}
 	fill(rec, o)
+	withhold(rec, r)
 }
 
 func monotonicNS() int64 {

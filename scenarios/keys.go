@@ -59,7 +59,7 @@ func override(name string, t table, doc string) key {
 func measureKeys(k kind, m *Measure) table {
 	def := k.measure
 	return table{
-		field("blocks", &m.Blocks, integer(1, 1000), fmt.Sprintf("Times every case is measured, interleaved. Default %d.", def.Blocks)),
+		field("blocks", &m.Blocks, integer(0, 1000), fmt.Sprintf("Times every case is timed, interleaved. 0: nothing is, and metrics and claims are of counting and verify trials. Default %d.", def.Blocks)),
 		field("messages", &m.Messages, integer(1, maxMessages), fmt.Sprintf("%s in the window of a timing trial. Default %d.", k.counts, def.Messages)),
 		field("counting_messages", &m.CountingMessages, integer(1, maxMessages), fmt.Sprintf("%s in the window of a counting trial. Default %d.", k.counts, def.CountingMessages)),
 		field("verify_messages", &m.VerifyMessages, integer(1, maxMessages), fmt.Sprintf("%s of which a verify trial checks every byte. Default %d.", k.counts, def.VerifyMessages)),

@@ -40,7 +40,7 @@ func caseRef() codec[CaseRef] { return object(caseKeys) }
 func caseKeys(c *CaseRef) table {
 	return table{
 		field("name", &c.Strategy, name("strategy name", nameRule), "Required. Name of a strategy this scenario uses."),
-		field("params", &c.Params, mapOf(rawText()), "The values of its params that pick the case out."),
+		field("params", &c.Params, mapOf(rawText()), "Values of its params, as many as it takes to tell the case from the strategy's others."),
 	}
 }
 
@@ -69,6 +69,6 @@ func headlineKeys(h *Headline) table {
 		field("a", &h.A, caseRef(), "Required. The case the sentence is about."),
 		field("b", &h.B, caseRef(), "Required. The case it is compared with."),
 		field("metrics", &h.Metrics, metricNames(), "Required. The metrics the sentence gives."),
-		field("plot", &h.Plot, oneOf("plot", "residency", "latency", "effects", "pareto"), "The plot on the first screen. Default effects."),
+		field("plot", &h.Plot, oneOf("plot", "residency", "memory", "starvation", "waste", "latency", "effects", "pareto"), "The plot on the first screen. Default effects."),
 	}
 }

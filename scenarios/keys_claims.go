@@ -33,13 +33,13 @@ func claimKeys(c *draft) table {
 		field("id", &c.ID, name("claim id", nameRule), "Required. Short name of the claim, unique in the file."),
 		field("text", &c.Text, prose(500, true), "Required. The sentence that is decided."),
 		field("source", &c.Source, prose(500, true), "Who says so, or where it was said."),
-		field("kind", &c.Kind, oneOf("kind of claim", "compare", "probe", "bound"), "compare (the default): case a against case b. bound: case a against the value by. probe: what a probe of this machine finds."),
-		field("metric", &c.Metric, metricName(), "Required. The one metric, or the probe, that decides it."),
+		field("kind", &c.Kind, oneOf("kind of claim", "compare", "probe", "bound"), "compare (the default): case a against case b. bound: case a against the value by. probe: what zcbench probe finds on this machine, decided by its verdict or its figure."),
+		field("metric", &c.Metric, findingName(), "Required. The one metric that decides it; for probe the name of a finding, as zcbench probe shows it."),
 		field("a", &c.A, caseRef(), "The case the claim is about."),
 		field("b", &c.B, caseRef(), "The case it is compared with."),
 		field("at", &c.At, prose(500, false), "The point it is decided at, or all (the default): every point."),
 		field("stat", &c.Stat, oneOf("stat", "ratio", "diff"), "ratio (the default): a/b. diff: a-b, in the metric's base unit."),
-		field("expect", &c.Expect, oneOf("expectation", "less", "greater", "same"), "What a is expected to be, against b."),
+		field("expect", &c.Expect, expectation(), "What a is expected to be, against b: less, greater or same. For probe the finding's verdict, such as supported, present or read at the post, or at least or at most an amount."),
 		field("by", &c.by, amount(), "By how much at least (less, greater) or at most (same): a share such as 10% for ratio; a number, time or size for diff and bound."),
 		field("needs", &c.Needs, oneOf("class", "any", "hardware", "soft", "guest"), "The class of machine that can decide it. Default any."),
 		field("gate", &c.Gate, boolean(), "Whether a refuted claim fails the run with exit status 1. Default false."),
@@ -78,7 +78,6 @@ func (c *draft) complete() (at string, err error) {
 	}{
 		{"a", c.A.Strategy != "", true, true},
 		{"b", c.B.Strategy != "", true, false},
-		{"expect", c.Expect != "", true, true},
 		{"by", c.by != "", true, true},
 	}
 	for _, r := range rules {
@@ -89,6 +88,9 @@ func (c *draft) complete() (at string, err error) {
 		if !needed && r.given {
 			return r.key, badf("a %s claim takes no %s", c.Kind, r.key)
 		}
+	}
+	if err := c.expects(); err != nil {
+		return "expect", err
 	}
 	switch {
 	case c.Stat != "" && c.Kind != "compare":
@@ -107,7 +109,7 @@ func (c *draft) complete() (at string, err error) {
 func (c *draft) settle() (err error) {
 	switch {
 	case c.Kind == "probe":
-		return nil
+		c.Expect, c.By, err = parseExpected(c.Expect)
 	case c.Stat == "ratio":
 		c.By, err = ParseFraction(c.by)
 		if err != nil || c.By <= 0 || c.By >= 1 && c.Expect != "greater" || c.By > 1000 {

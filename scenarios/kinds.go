@@ -24,7 +24,7 @@ type kind struct {
 func kinds() []kind {
 	posts := "Posts (batches of work requests)"
 	return []kind{
-		{KindReceive, "Messages", measured(20_000, 4000, 2000), receiveAxes, fillReceive, checkBudget},
+		{KindReceive, "Messages", measured(20_000, 4000, 2000), receiveAxes, fillReceive, checkReceive},
 		{KindPostRecv, posts, measured(4000, 400, 200), postAxes, fillPost, checkSGEs},
 		{KindPostSend, posts, measured(1000, 400, 200), postAxes, fillPost, checkSGEs},
 		{KindPayload, posts, measured(1000, 400, 200), payloadAxes, fillPayload, nil},

@@ -158,7 +158,7 @@ func TestKindStandsAnywhere(t *testing.T) {
 func TestForeignKeys(t *testing.T) {
 	schema := compileSchema(t)
 	optional := map[string]string{
-		"transport": "tcp", "hold": "0", "assembly": "vectored", "touch": "payload",
+		"transport": "tcp", "hold": "0", "assembly": "vectored", "touch": "payload", "reply": "4KiB", "traffic": "even",
 		"sges": "1", "buffers": "hot", "bytes": "64", "batch": "5", "accept_data": "0",
 	}
 	refused := 0

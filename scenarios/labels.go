@@ -57,8 +57,27 @@ func (l Load) Label() string {
 	return fmt.Sprintf("open(%s)", FormatFraction(l.Fraction))
 }
 
-// Label is the canonical text of a hold: 0, 8 (messages) or 2ms.
+// Label is the canonical text of a number of clients: 16 or most(10000).
+func (c Clients) Label() string {
+	if c.Most {
+		return fmt.Sprintf("most(%d)", c.N)
+	}
+	return strconv.Itoa(c.N)
+}
+
+// Label is the canonical text of a traffic: even or quiet(75%,2%).
+func (t Traffic) Label() string {
+	if t.Quiet == 0 {
+		return evenTraffic
+	}
+	return fmt.Sprintf("quiet(%s,%s)", FormatFraction(t.Quiet), FormatFraction(t.Share))
+}
+
+// Label is the canonical text of a hold: 0, 8 (messages), each(4) or 2ms.
 func (h Hold) Label() string {
+	if h.Each != 0 {
+		return fmt.Sprintf("each(%d)", h.Each)
+	}
 	if h.NS != 0 {
 		return FormatDuration(h.NS)
 	}

@@ -71,6 +71,7 @@ func (d *decoder) decode(body ast.Node) error {
 	if len(d.faults) == 0 && s.source.smoke != nil {
 		d.scenario = s.source.smoke
 		d.check(s.source.smoke)
+		d.checkSmoke(s, s.source.smoke)
 	}
 	return d.error()
 }

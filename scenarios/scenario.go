@@ -46,13 +46,15 @@ const (
 type Workload struct {
 	// receive
 	Transport []string
-	Clients   []int
+	Clients   []Clients
 	Sizes     []Sizes
 	Budget    []int64 // bytes of buffer memory per client
 	Load      []Load
+	Traffic   []Traffic
 	Hold      []Hold
 	Assembly  []string // contiguous, vectored
 	Touch     []string // header, payload
+	Reply     []int64  // bytes sent back for each message
 
 	// rdma-post-recv and rdma-post-send; rdma-payload without SGEs; Batch also
 	// alloc-aging
@@ -102,10 +104,26 @@ type Load struct {
 	RateHz   float64
 }
 
+// Clients is how many clients there are: N, or with Most as many of N as the
+// limits of the machine allow, which the run says where they are fewer.
+type Clients struct {
+	N    int
+	Most bool
+}
+
+// Traffic is which clients the messages go to: all alike where Quiet is 0, else
+// Quiet of the clients (0 < Quiet < 1) get only Share of the messages
+// (0 <= Share < Quiet), each of them alike, and the others the rest.
+type Traffic struct {
+	Quiet float64
+	Share float64
+}
+
 // Hold is how long the application keeps a message: a number of messages in
 // its hands at once, or a time. Both zero: released at once.
 type Hold struct {
 	Messages int
+	Each     int // messages of each client, its latest
 	NS       int64
 }
 
@@ -129,7 +147,7 @@ type CaseRef struct {
 // Measure says how much is measured. For the kinds that post, messages are
 // posts: batches of work requests; for rdma-connect they are connections.
 type Measure struct {
-	Blocks           int
+	Blocks           int // of timing trials; 0: there are none
 	Messages         int // in the window of a timing trial
 	CountingMessages int // in the window of a counting trial
 	VerifyMessages   int
@@ -143,7 +161,7 @@ type Headline struct {
 	A       CaseRef
 	B       CaseRef
 	Metrics []string
-	Plot    string // residency, latency, effects, pareto
+	Plot    string // residency, memory, starvation, waste, latency, effects, pareto
 }
 
 // Claim is a sentence the scenario decides; see the design of claims in record.

@@ -34,10 +34,10 @@ func TestParseReadsEveryKey(t *testing.T) {
 	want := Scenario{
 		File: "demo.yaml", Name: "demo", Title: "A demonstration", Question: "Does it work?", Kind: "receive",
 		Workload: Workload{
-			Transport: []string{"tcp"}, Clients: []int{1, 16}, Budget: []int64{262144}, Hold: []Hold{{}},
-			Sizes:    []Sizes{{Kind: "lognormal", Median: 2048, Sigma: 1.6, Max: 65536}},
-			Load:     []Load{{Mode: "open", Fraction: .5}},
-			Assembly: []string{"contiguous"}, Touch: []string{"header"},
+			Transport: []string{"tcp"}, Clients: []Clients{{N: 1}, {N: 16}}, Budget: []int64{262144}, Hold: []Hold{{}},
+			Sizes: []Sizes{{Kind: "lognormal", Median: 2048, Sigma: 1.6, Max: 65536}},
+			Load:  []Load{{Mode: "open", Fraction: .5}}, Traffic: []Traffic{{}},
+			Assembly: []string{"contiguous"}, Touch: []string{"header"}, Reply: []int64{0},
 		},
 		Strategies: []StrategyUse{
 			{Name: "ring-fixed", Params: map[string][]string{"chunk": {"4KiB", "64KiB"}}}, {Name: "ring-inc"},
@@ -61,7 +61,7 @@ func TestDefaults(t *testing.T) {
 	if got := fmt.Sprint(s.Measure); got != "{10 20000 4000 2000 3 0.05 30000000000}" {
 		t.Error(got)
 	}
-	if got := fmt.Sprint(s.Workload.Transport, s.Workload.Hold, s.Workload.Assembly, s.Workload.Touch); got != "[tcp] [{0 0}] [contiguous] [header]" {
+	if got := fmt.Sprint(s.Workload.Transport, s.Workload.Hold, s.Workload.Assembly, s.Workload.Touch); got != "[tcp] [{0 0 0}] [contiguous] [header]" {
 		t.Error(got)
 	}
 }
@@ -75,7 +75,10 @@ func TestClaims(t *testing.T) {
 		"metric: m, a: {name: ring-inc}, b: {name: ring-fixed}, expect: greater, by: 300%":                {Kind: "compare", Metric: "m", A: inc, B: fixed, At: "all", Stat: "ratio", Expect: "greater", By: 3},
 		`kind: bound, metric: m, a: {name: ring-inc}, at: "clients=1,hold=0", expect: less, by: 10us`:     {Kind: "bound", Metric: "m", A: inc, At: "clients=1,hold=0", Expect: "less", By: 10e-6},
 		"kind: bound, metric: m, a: {name: ring-inc}, expect: greater, by: 2, needs: hardware":            {Kind: "bound", Metric: "m", A: inc, At: "all", Expect: "greater", By: 2, Needs: "hardware"},
-		"kind: probe, metric: inc_supported":                                                              {Kind: "probe", Metric: "inc_supported"},
+		"kind: probe, metric: pbuf-inc, expect: supported":                                                {Kind: "probe", Metric: "pbuf-inc", Expect: "supported"},
+		"kind: probe, metric: copy-x, expect: read at the post, needs: soft":                              {Kind: "probe", Metric: "copy-x", Expect: "read at the post", Needs: "soft"},
+		"kind: probe, metric: pbuf-ring-entries, expect: at least 65536":                                  {Kind: "probe", Metric: "pbuf-ring-entries", Expect: "at least", By: 65536},
+		"kind: probe, metric: memlock, expect: at most 4KiB":                                              {Kind: "probe", Metric: "memlock", Expect: "at most", By: 4096},
 		"metric: m, a: {name: ring-inc}, b: {name: ring-fixed}, stat: diff, expect: less, by: 2, at: 'x'": {Kind: "compare", Metric: "m", A: inc, B: fixed, At: "x", Stat: "diff", Expect: "less", By: 2},
 	} {
 		want.ID, want.Text, want.Source = "one", "It is less.", "me"
@@ -94,7 +97,7 @@ func TestSmoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := *s
-	want.Workload.Clients = []int{4}
+	want.Workload.Clients = []Clients{{N: 4}}
 	want.Measure.Blocks, want.Measure.Messages = 2, 400
 	want.IsSmoke = true
 	got := *m
@@ -105,7 +108,7 @@ func TestSmoke(t *testing.T) {
 	if again, err := m.Smoke(); again != m || err != nil {
 		t.Errorf("smoke of smoke is %p, %v; want %p", again, err, m)
 	}
-	if s.IsSmoke || s.Measure.Blocks != 10 || s.Workload.Clients[0] != 1 {
+	if s.IsSmoke || s.Measure.Blocks != 10 || s.Workload.Clients[0].N != 1 {
 		t.Error("the scenario itself has changed")
 	}
 	var e *Error

@@ -204,11 +204,17 @@ func offered() codec[Load] {
 	})
 }
 
-// hold reads a number of messages or a time.
+// hold reads a number of messages, of all clients or of each, or a time.
 func hold() codec[Hold] {
 	held := integer(0, maxHeld)
 	kept := duration(0, 60*second)
-	return codec[Hold]{schema{"anyOf": []schema{held.schema, kept.schema}}, func(d *decoder, path string, n ast.Node) (Hold, bool) {
+	each := object(func(h *Hold) table {
+		return table{field("each", &h.Each, integer(1, maxHeldEach), "Required. How many messages of each client the application holds: its latest.")}
+	})
+	return codec[Hold]{schema{"anyOf": []schema{held.schema, kept.schema, each.schema}}, func(d *decoder, path string, n ast.Node) (Hold, bool) {
+		if _, mapping := n.(*ast.MappingNode); mapping {
+			return each.decode(d, path, n)
+		}
 		text, _, scalar := scalarText(n)
 		if _, err := parseInt(text); scalar && err != nil {
 			ns, ok := kept.decode(d, path, n)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/zcbench/zcbench/harness"
 	"github.com/zcbench/zcbench/harness/record"
@@ -29,49 +28,71 @@ func altered(s harness.Strategy, change func(harness.Receiver) harness.Receiver)
 
 // handsBackEarly gives every buffer back as soon as the kernel has retired it,
 // whoever still holds a message in it.
-func handsBackEarly(r *provided, fifos []*ring.IncFIFO, retired func(ring.CQE) bool) {
-	take := r.take
-	r.take = func(cqes []ring.CQE) error {
-		if err := take(cqes); err != nil {
-			return err
-		}
-		for _, c := range cqes {
-			if c.Res <= 0 || !retired(c) {
-				continue
-			}
-			client, bid := int(c.UserData), c.BufferID()
-			if fifos != nil {
-				fifos[client].Push(bid, uint32(r.size))
-			}
-			at := (client*r.per + int(bid)) * r.size
-			if err := r.groups[client].Add(unsafe.Pointer(&r.mem[at]), uint32(r.size), bid); err != nil {
-				return err
-			}
-			r.groups[client].Publish()
-		}
-		return nil
+func handsBackEarly(r *provided) {
+	r.back = early{r.back}
+}
+
+type early struct{ handback }
+
+func (e early) retire(group int, bid uint16) bool {
+	if !e.handback.retire(group, bid) {
+		return false
 	}
-	// When the last holder lets go, the buffer is back already.
-	r.add = func(int, uint16) error { return nil }
+	_, err := e.handback.give(group, []uint16{bid})
+	return err == nil
+}
+
+// give does nothing: when the last holder lets go, the buffer is back already.
+func (e early) give(_ int, bids []uint16) (int, error) { return len(bids), nil }
+
+// offByOne has every INC offset one byte off, within the buffer.
+func offByOne(inc *incremental) {
+	account := inc.account
+	inc.account = func(f *ring.IncFIFO, bid uint16, n uint32, more bool) (ring.Consumed, uint32, error) {
+		got, rest, err := account(f, bid, n, more)
+		if got.Offset+n-rest < uint32(inc.size) {
+			got.Offset++
+		} else if got.Offset > 0 {
+			got.Offset--
+		}
+		return got, rest, err
+	}
+}
+
+// providedBy is what an opened strategy has of provided buffers; nil: it names its
+// memory itself.
+func providedBy(r harness.Receiver) *provided {
+	switch v := r.(type) {
+	case fixed:
+		return v.provided
+	case legacyFixed:
+		return v.provided
+	case bundled:
+		return v.provided
+	case *incremental:
+		return v.provided
+	}
+	return nil
 }
 
 // brokenStrategies have one mistake each that only a held message suffers from.
 func brokenStrategies() map[string]harness.Strategy {
+	early := func(r harness.Receiver) harness.Receiver {
+		handsBackEarly(providedBy(r))
+		return r
+	}
+	shifted := func(r harness.Receiver) harness.Receiver {
+		offByOne(r.(*incremental))
+		return r
+	}
 	return map[string]harness.Strategy{
-		"chunks handed back while held": altered(ringFixed, func(r harness.Receiver) harness.Receiver {
-			handsBackEarly(r.(fixed).provided, nil, func(ring.CQE) bool { return true })
-			return r
-		}),
-		"INC buffers handed back while held": altered(ringInc, func(r harness.Receiver) harness.Receiver {
-			inc := r.(*incremental)
-			handsBackEarly(inc.provided, inc.fifos, func(c ring.CQE) bool { return c.Flags&ring.CQEBufMore == 0 })
-			return r
-		}),
-		"INC offsets one byte off": altered(ringInc, func(r harness.Receiver) harness.Receiver {
-			inc := r.(*incremental)
-			inc.mem = inc.mem[1:]
-			return unshifted{inc}
-		}),
+		"chunks handed back while held":              altered(ringFixed, early),
+		"bundled chunks handed back while held":      altered(ringBundle, early),
+		"chunks handed back by request while held":   altered(provideLegacy, early),
+		"INC buffers handed back while held":         altered(ringInc, early),
+		"bundled INC buffers handed back while held": altered(ringIncBundle, early),
+		"INC offsets one byte off":                   altered(ringInc, shifted),
+		"INC offsets of a bundle one byte off":       altered(ringIncBundle, shifted),
 		"slot reused while held": altered(slot, func(r harness.Receiver) harness.Receiver {
 			s := r.(slots)
 			s.single.took = func(c, n int) error {
@@ -86,35 +107,43 @@ func brokenStrategies() map[string]harness.Strategy {
 	}
 }
 
-// unshifted closes what "INC offsets one byte off" moved.
-type unshifted struct{ *incremental }
-
-func (u unshifted) Close() error {
-	u.mem = unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(&u.mem[0]), -1)), len(u.mem)+1)
-	return u.incremental.Close()
-}
-
 func TestBrokenStrategiesFail(t *testing.T) {
 	for name, s := range brokenStrategies() {
 		for _, assembly := range []string{"contiguous", "vectored"} {
-			t.Run(fmt.Sprintf("%s/%s", name, assembly), func(t *testing.T) {
-				w := wild()
-				w.BudgetBytes, w.HoldMessages, w.Assembly = 64<<10, 400, assembly
-				w.Sizes = record.Sizes{Kind: "uniform", Min: 24, Max: 3000}
-				tr := newTrial(s.Name, nil, w, record.Verify, 800)
-				rec, _ := runTrialOf(t, tr, harness.Registry{s}, nil)
-				if rec.Status != record.Failed {
-					t.Fatalf("the trial is %s", rec.Status)
-				}
-				for _, words := range found {
-					if strings.Contains(rec.Error, words) {
-						return
-					}
-				}
-				t.Errorf("failed for another reason: %s", rec.Error)
-			})
+			for _, params := range groupings(s) {
+				t.Run(fmt.Sprintf("%s/%s/%v", name, assembly, params), func(t *testing.T) {
+					breaks(t, s, params, assembly)
+				})
+			}
 		}
 	}
+}
+
+// groupings are the params of a strategy for each way of grouping its buffers.
+func groupings(s harness.Strategy) []map[string]string {
+	if _, ok := s.Param("group"); !ok {
+		return []map[string]string{nil}
+	}
+	return []map[string]string{{"group": "per-client"}, {"group": "shared"}}
+}
+
+// breaks runs a verify trial of a broken strategy, which must find what is wrong.
+func breaks(t *testing.T, s harness.Strategy, params map[string]string, assembly string) {
+	t.Helper()
+	w := wild()
+	w.BudgetBytes, w.HoldMessages, w.Assembly = 64<<10, 400, assembly
+	w.Sizes = record.Sizes{Kind: "uniform", Min: 24, Max: 3000}
+	tr := newTrial(s.Name, params, w, record.Verify, 800)
+	rec, _ := runTrialOf(t, tr, harness.Registry{s}, nil)
+	if rec.Status != record.Failed {
+		t.Fatalf("the trial is %s", rec.Status)
+	}
+	for _, words := range found {
+		if strings.Contains(rec.Error, words) {
+			return
+		}
+	}
+	t.Errorf("failed for another reason: %s", rec.Error)
 }
 
 // flooded does not reap until its completion ring has overflowed.
@@ -143,7 +172,7 @@ func TestLoopSurvivesOverflow(t *testing.T) {
 	var f *flooded
 	s := ringFixed
 	s.Open = func(b *harness.Bench, p harness.Values) (harness.Receiver, error) {
-		r, err := newFixed(b, p, 64, 2048, 256)
+		r, err := newFixed(b, p, setup{size: 64, per: 2048, completions: 256})
 		if err != nil {
 			return nil, err
 		}

@@ -145,7 +145,7 @@ func TestFixedPages(t *testing.T) {
 	}
 }
 
-// incClient is the model of one client's INC buffers: bytes run through them in
+// incClient is the model of the INC buffers of a client, or of all of them: bytes run through them in
 // turn, and whole pages of what is consumed may be given back.
 type incClient struct {
 	resident map[int64]bool // page numbers, counted over all its buffers
@@ -191,34 +191,43 @@ func TestIncPages(t *testing.T) {
 		{8192, 512 << 10, "4", 4},
 		{32 << 10, 512 << 10, "2", 2},
 	} {
-		for _, zap := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d/entries=%s/zap=%v", c.size, c.entries, zap), func(t *testing.T) {
-				params := map[string]string{"entries": c.entries, "zap": "none"}
-				if zap {
-					params["zap"] = "prefix"
-				}
-				tr, rec, got := samples(t, ringInc.Name, params, still(c.size, c.budget))
-				clients, pages := make([]incClient, tr.Workload.Clients), make([]int64, tr.Workload.Clients)
-				compare(t, tr, rec, got, func(client int) int64 {
-					k := &clients[client]
-					if k.resident == nil {
-						k.resident = map[int64]bool{}
+		for _, zap := range []string{"none", "prefix"} {
+			for _, group := range []string{"per-client", "shared"} {
+				t.Run(fmt.Sprintf("%d/entries=%s/zap=%s/%s", c.size, c.entries, zap, group), func(t *testing.T) {
+					params := map[string]string{"entries": c.entries, "zap": zap, "group": group}
+					tr, rec, got := samples(t, ringInc.Name, params, still(c.size, c.budget))
+					groups, buffers := tr.Workload.Clients, c.buffers
+					if group == "shared" {
+						groups, buffers = 1, c.buffers*int64(tr.Workload.Clients)
 					}
-					seen := k.take(c.size, c.budget/c.buffers, c.buffers, zap)
-					pages[client] = int64(len(k.resident))
-					sum := seen
-					for other, n := range pages {
-						if other != client {
-							sum += n
-						}
+					compare(t, tr, rec, got, incModel(groups, c.size, c.budget/c.buffers, buffers, zap == "prefix"))
+					all := int64(tr.Workload.Clients) * pagesOf(c.budget)
+					if end := rec.Metrics["buffer_pages_end"].Num; zap == "none" && end != all || zap != "none" && end > all/2 {
+						t.Errorf("%d pages at the end, of %d", end, all)
 					}
-					return sum
 				})
-				all := int64(tr.Workload.Clients) * pagesOf(c.budget)
-				if end := rec.Metrics["buffer_pages_end"].Num; !zap && end != all || zap && end > all/2 {
-					t.Errorf("%d pages at the end, of %d", end, all)
-				}
-			})
+			}
 		}
+	}
+}
+
+// incModel says how many pages of all groups are resident while a message is
+// looked at.
+func incModel(groups int, size, buffer, buffers int64, zap bool) func(client int) int64 {
+	models, pages := make([]incClient, groups), make([]int64, groups)
+	return func(client int) int64 {
+		g := client % groups
+		k := &models[g]
+		if k.resident == nil {
+			k.resident = map[int64]bool{}
+		}
+		sum := k.take(size, buffer, buffers, zap)
+		pages[g] = int64(len(k.resident))
+		for other, n := range pages {
+			if other != g {
+				sum += n
+			}
+		}
+		return sum
 	}
 }

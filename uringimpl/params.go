@@ -1,11 +1,7 @@
 package uringimpl
 
 import (
-	"fmt"
-
 	"github.com/zcbench/zcbench/harness"
-	"github.com/zcbench/zcbench/harness/load"
-	"github.com/zcbench/zcbench/harness/record"
 )
 
 var paramMultishot = harness.Param{
@@ -28,35 +24,22 @@ var paramTHP = harness.Param{
 	Help: "transparent huge pages for the buffers, by madvise",
 }
 
-// fitsChunks refuses chunks that do not fit the budget, and so few that a
-// message could not be received whole.
-func fitsChunks(w record.Workload, p harness.Values) error {
-	chunk := p.Bytes("chunk", 0)
-	per := w.BudgetBytes / chunk
-	if per < 1 {
-		return fmt.Errorf("chunk of %d bytes is larger than the budget of %d bytes a client", chunk, w.BudgetBytes)
-	}
-	n := int64(p.Int("entries", int(per)))
-	if n > per {
-		return fmt.Errorf("%d entries of %d bytes are more than the budget of %d bytes a client", n, chunk, w.BudgetBytes)
-	}
-	// The first bytes of a message share a chunk with the one before it. To make
-	// it contiguous takes one more chunk, in which to see that it goes on.
-	need, why := int64(2), "a message that goes on in a second one"
-	if w.Assembly != "contiguous" {
-		largest := load.Largest(w.Sizes)
-		need, why = (largest+chunk-1)/chunk+1, fmt.Sprintf("a message of %d bytes left where it was received", largest)
-	}
-	if n < need {
-		return fmt.Errorf("%d chunks of %d bytes a client are too few for %s: it takes %d; raise the budget or entries", n, chunk, why, need)
-	}
-	return fitsBudget(w, p)
+var paramChunk = harness.Param{Name: "chunk", Kind: harness.ParamBytes, Default: "4KiB", Help: "bytes of a chunk"}
+
+var paramEntries = harness.Param{
+	Name: "entries", Kind: harness.ParamInt, Default: harness.Auto,
+	Help: "chunks a client; auto: as many as the budget holds",
 }
 
-// fitsBudget refuses messages a client's whole memory cannot hold.
-func fitsBudget(w record.Workload, _ harness.Values) error {
-	if largest := load.Largest(w.Sizes); largest > w.BudgetBytes {
-		return fmt.Errorf("messages of up to %d bytes do not fit the budget of %d bytes a client", largest, w.BudgetBytes)
-	}
-	return nil
+var paramGroup = harness.Param{
+	Name: "group", Kind: harness.ParamText, Default: "per-client", Values: []string{"per-client", "shared"},
+	Help: "a buffer group a client, or one group of all clients with the buffers of all",
 }
+
+var paramRecv = harness.Param{
+	Name: "recv", Kind: harness.ParamBytes, Default: harness.Auto,
+	Help: "most bytes of one receive; auto: no limit",
+}
+
+// isShared reports whether all clients take buffers from one group.
+func isShared(p harness.Values) bool { return p.Text("group") == "shared" }

@@ -5,19 +5,22 @@ import (
 	"fmt"
 
 	"github.com/zcbench/zcbench/harness"
+	"github.com/zcbench/zcbench/harness/load"
+	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/harness/residency"
-	"golang.org/x/sys/unix"
 )
 
 // private is the memory of strategies that give each client a range of its own:
 // bytes go to the range's cursor, which returns to the start as soon as no
-// message lies in the range. Range c has buffer number c.
+// message lies in the range. Range c has buffer number c. Where messages are
+// answered there is a second range a client, of the same size, for its replies.
 type private struct {
-	sink    *harness.Sink
-	mem     []byte
-	size    int // bytes of a range
+	sink *harness.Sink
+	ranged
+	least   int // bytes of room a receive must have
 	ranges  []span
-	reclaim string
+	send    ranged // the ranges of replies; none without
+	reclaim reclaimer
 	count   harness.Counters
 }
 
@@ -29,24 +32,43 @@ type span struct {
 }
 
 func openPrivate(b *harness.Bench, p harness.Values, size int) (*private, error) {
-	page := unix.Getpagesize()
-	size = (size + page - 1) / page * page
-	r := &private{sink: b.Sink, size: size, ranges: make([]span, len(b.FDs)), reclaim: p.Text("reclaim")}
+	w := b.Trial.Workload
+	r := &private{sink: b.Sink, ranges: make([]span, len(b.FDs)), least: leastRoom(w)}
+	huge := p.Text("thp") == "always"
+	r.reclaim = newReclaimer(b.Sink, p.Text("reclaim"), huge, &r.count)
 	var err error
-	if r.mem, err = harness.MapBuffers(len(b.FDs) * size); err != nil {
+	if r.ranged, err = mapRanges(len(b.FDs), size, huge); err != nil {
 		return nil, err
 	}
-	if p.Text("thp") == "always" {
-		if err := unix.Madvise(r.mem, unix.MADV_HUGEPAGE); err != nil {
-			return nil, errors.Join(fmt.Errorf("advise huge pages: %w", err), unix.Munmap(r.mem))
+	if w.ReplyBytes > 0 {
+		if r.send, err = mapRanges(len(b.FDs), size, huge); err != nil {
+			return nil, errors.Join(err, r.ranged.close())
 		}
 	}
 	b.Sink.Buffers(len(b.FDs))
 	for c := range r.ranges {
-		r.ranges[c].limit = size
+		r.ranges[c].limit = r.size
 		b.Sink.Lend(int32(c))
 	}
 	return r, nil
+}
+
+// leastRoom is how much room each receive must have: any will do for a stream,
+// but what does not fit of a datagram is lost.
+func leastRoom(w record.Workload) int {
+	if w.Transport == "udp" {
+		return int(load.Largest(w.Sizes))
+	}
+	return 1
+}
+
+// fitsPrivate refuses messages and replies that a client's range cannot hold.
+func fitsPrivate(w record.Workload, size int64) error {
+	if w.ReplyBytes > size {
+		return fmt.Errorf("replies of %d bytes do not fit the send half of %d bytes a client", w.ReplyBytes, size)
+	}
+	w.BudgetBytes = size
+	return fitsBudget(w, nil)
 }
 
 // room returns where a client's next bytes go. When its range is full it waits
@@ -54,7 +76,7 @@ func openPrivate(b *harness.Bench, p harness.Values, size int) (*private, error)
 // start once only an open message is left at the end.
 func (r *private) room(c int) ([]byte, error) {
 	s := &r.ranges[c]
-	for s.cursor == s.limit {
+	for s.limit-s.cursor < r.least {
 		open := r.sink.OpenBytes(c)
 		switch {
 		case !r.sink.Held(int32(c)):
@@ -76,15 +98,13 @@ func (r *private) room(c int) ([]byte, error) {
 			return nil, fmt.Errorf("client %d: an open message fills its range of %d bytes; raise the budget", c, r.size)
 		}
 	}
-	base := c * r.size
-	return r.mem[base+s.cursor : base+s.limit], nil
+	return r.of(c)[s.cursor:s.limit], nil
 }
 
 // took delivers n bytes that came to a client's cursor.
 func (r *private) took(c, n int) error {
 	s := &r.ranges[c]
-	base := c * r.size
-	p := r.mem[base+s.cursor : base+s.cursor+n]
+	p := r.of(c)[s.cursor:][:n]
 	s.cursor += n
 	s.high = max(s.high, s.cursor)
 	r.count.Receives++
@@ -98,34 +118,26 @@ func (r *private) took(c, n int) error {
 // rewind starts a client's range again, and gives back what it touched.
 func (r *private) rewind(c int) error {
 	s := &r.ranges[c]
-	touched := r.mem[c*r.size : c*r.size+s.high]
+	touched := s.high
 	*s = span{limit: r.size}
-	if r.reclaim == "none" || r.reclaim == "" || len(touched) == 0 {
-		return nil
-	}
-	r.count.Reclaims++
-	page := unix.Getpagesize()
-	whole := r.mem[c*r.size:][:min((len(touched)+page-1)/page*page, r.size)]
-	switch r.reclaim {
-	case "memset":
-		clear(touched)
-		return nil
-	case "dontneed":
-		r.count.Syscalls++
-		return advise(whole, unix.MADV_DONTNEED)
-	default:
-		r.count.Syscalls++
-		return advise(whole, unix.MADV_FREE)
-	}
+	return r.reclaim.giveBack(r.pages(c), touched)
 }
 
-func advise(mem []byte, how int) error {
-	if err := unix.Madvise(mem, how); err != nil {
-		return fmt.Errorf("give back %d bytes: %w", len(mem), err)
-	}
-	return nil
-}
+// reply returns where a client's replies are composed.
+func (r *private) reply(c int) []byte { return r.send.of(c) }
+
+// replied gives back what replies touched, all of which are sent.
+func (r *private) replied(c, touched int) error { return r.reclaim.giveBack(r.send.pages(c), touched) }
 
 func (r *private) memory() harness.Memory {
-	return harness.Memory{Buffers: []residency.Region{region("buffers", r.mem)}}
+	m := harness.Memory{Buffers: []residency.Region{region("buffers", r.mem)}}
+	if r.send.mem != nil {
+		m.Buffers = append(m.Buffers, region("send", r.send.mem))
+	}
+	return m
 }
+
+func (r *private) unmap() error { return errors.Join(r.ranged.close(), r.send.close()) }
+
+// Kept is what is filled of a range: it starts again only as a whole.
+func (r *private) Kept(c int32) int64 { return int64(r.ranges[c].high) }

@@ -11,28 +11,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// provided is what the strategies with registered buffer rings share: a ring, a
-// group of buffers a client, and the receive requests. Buffer bid of client c
-// has number c*per+bid.
+// provided is what the strategies with provided buffers share: a ring, groups of
+// buffers, and the receive requests. A group belongs to one client, or the only
+// one to all clients.
 type provided struct {
-	sink      *harness.Sink
-	ring      *ring.Ring
-	fds       []int
-	groups    []*ring.BufRing
-	mem       []byte
-	size      int // bytes of a buffer
-	per       int // buffers a client
-	multishot bool
-	eager     bool
-	lazyUnder int       // publish only below this many available; 0: always
-	due       [][]int32 // per client: freed, to be handed back
-	dirty     []int32   // clients with something due
-	unarmed   []int32   // clients without a receive request
-	nonEmpty  []bool    // the last receive left bytes in the socket
-	count     harness.Counters
-	// What strategies do in their own way: hand a buffer to the kernel, and
-	// deliver what completions brought.
-	add  func(client int, bid uint16) error
+	pool
+	sink   *harness.Sink
+	ring   *ring.Ring
+	fds    []int
+	shared bool
+	eager  bool
+	ioprio uint16 // of a receive request
+	pieces uint32 // most bytes of a receive; 0: no limit
+	back   handback
+	dues
+	arming
+	nonEmpty []bool // by client: the last receive left bytes in the socket
+	count    harness.Counters
+	// take delivers what completions brought.
 	take func([]ring.CQE) error
 }
 
@@ -42,146 +38,134 @@ const (
 	maxCQEntries = 32768
 )
 
-// openRing makes a ring with room for a request of every client and for so many
-// completions at once. Completions that do not fit end a multishot receive,
-// which must then be asked for again.
-func openRing(clients, completions int) (*ring.Ring, error) {
-	return ring.New(min(max(clients, 8), maxSQEntries), min(max(completions, clients, minCQEntries), maxCQEntries))
+// openRing makes a ring with room for so many requests and completions at once.
+// Completions that do not fit end a multishot receive, which must then be asked
+// for again.
+func openRing(requests, completions int) (*ring.Ring, error) {
+	return ring.New(min(max(requests, 8), maxSQEntries), min(max(completions, requests, minCQEntries), maxCQEntries))
 }
 
-// openProvided opens a group of per buffers of size bytes for each client, on a
-// ring that takes so many completions at once.
-func openProvided(b *harness.Bench, p harness.Values, size, per int, flags uint16, completions int) (*provided, error) {
-	clients := len(b.FDs)
+// openProvided opens the groups of a strategy's clients; no buffer is provided
+// yet.
+func openProvided(b *harness.Bench, p harness.Values, s setup) (*provided, error) {
+	clients, groups := len(b.FDs), len(b.FDs)
 	r := &provided{
-		sink: b.Sink, fds: b.FDs, size: size, per: per,
-		multishot: p.Bool("multishot"), eager: p.Text("reprovide") == "eager",
-		due: make([][]int32, clients), nonEmpty: make([]bool, clients),
-		dirty: make([]int32, 0, clients), unarmed: make([]int32, 0, clients),
+		sink: b.Sink, fds: b.FDs, shared: isShared(p), eager: p.Text("reprovide") == "eager",
+		pool: pool{size: s.size, per: s.per}, pieces: uint32(p.Bytes("recv", 0)), nonEmpty: make([]bool, clients),
 	}
-	if p.Text("reprovide") == "lazy" {
-		r.lazyUnder = max(per/2, 1)
+	if r.shared {
+		groups, r.per = 1, s.per*clients
 	}
+	if p.Bool("multishot") {
+		r.ioprio |= ring.RecvMultishot
+	}
+	if s.bundle {
+		r.ioprio |= ring.RecvBundle
+	}
+	r.dues = newDues(groups, r.per, p)
+	r.arming = newArming(clients)
 	var err error
-	if r.ring, err = openRing(clients, completions); err != nil {
+	requests := clients
+	if s.legacy {
+		requests += clients * s.per // a hand-back each, at worst
+	}
+	if r.ring, err = openRing(requests, s.completions); err != nil {
 		return nil, err
 	}
-	if r.mem, err = harness.MapBuffers(clients * size * per); err != nil {
+	if err := r.supported(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	entries := 1
-	for entries < per {
-		entries *= 2
+	if r.mem, err = harness.MapBuffers(clients * s.size * s.per); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
-	b.Sink.Buffers(clients * per)
-	for c := range clients {
-		g, err := r.ring.NewBufRing(uint16(c), entries, flags, 0)
-		if err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-		r.groups = append(r.groups, g)
-		r.due[c] = make([]int32, 0, per)
-		r.unarmed = append(r.unarmed, int32(c))
+	b.Sink.Buffers(clients * s.per)
+	if s.legacy {
+		r.back = newLegacy(r.ring, &r.pool, groups, p.Bool("skip-cqe"))
+		return r, nil
 	}
+	m, err := newMapped(r.ring, &r.pool, groups, s)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	r.back = m
 	return r, nil
+}
+
+// supported refuses receives that this kernel does not do.
+func (r *provided) supported() error {
+	if r.ioprio&ring.RecvBundle != 0 && r.ring.Features()&ring.FeatBundle == 0 {
+		return &harness.Skip{Reason: "this kernel has no receive bundles", Remedy: "they came with Linux 6.10"}
+	}
+	if r.pieces == 0 || r.ioprio&ring.RecvMultishot == 0 {
+		return nil
+	}
+	ok, err := r.ring.TakesMultishotLength()
+	if err == nil && !ok {
+		err = &harness.Skip{Reason: "this kernel takes no length with a multishot receive", Remedy: "Linux 6.17 does; before, use multishot: false or recv: auto"}
+	}
+	return err
 }
 
 // provideAll hands every buffer to the kernel. On an error it closes.
 func (r *provided) provideAll() error {
-	for c, g := range r.groups {
-		for bid := range r.per {
-			if err := r.add(c, uint16(bid)); err != nil {
+	all := make([]uint16, r.per)
+	for bid := range all {
+		all[bid] = uint16(bid)
+	}
+	for g := range r.groups {
+		for left := all; len(left) > 0; {
+			n, err := r.give(g, left)
+			if left = left[n:]; err == nil && len(left) > 0 {
+				err = r.settle()
+			}
+			if err != nil {
 				return errors.Join(err, r.Close())
 			}
 		}
-		g.Publish()
+	}
+	if r.back.waitFor() == 0 {
+		return nil
+	}
+	if err := r.settle(); err != nil {
+		return errors.Join(err, r.Close())
 	}
 	return nil
 }
 
-// put adds a buffer at its full size to its group's ring.
-func (r *provided) put(client int, bid uint16) error {
-	id := client*r.per + int(bid)
-	r.sink.Lend(int32(id))
-	return r.groups[client].Add(unsafe.Pointer(&r.mem[id*r.size]), uint32(r.size), bid)
+// settle has the kernel take what is submitted, and answers what comes of it,
+// before any receive is asked for.
+func (r *provided) settle() error {
+	if err := r.ring.Enter(r.back.waitFor(), 1e9, false); err != nil {
+		return err
+	}
+	a, b := r.ring.Completions()
+	err := r.take(a)
+	if err == nil {
+		err = r.take(b)
+	}
+	r.ring.Seen(len(a) + len(b))
+	return errors.Join(err, r.sink.Err())
 }
 
-// recycle hands back the buffers that nobody holds any more.
-func (r *provided) recycle() error {
-	for _, id := range r.sink.TakeFreed() {
-		c := int(id) / r.per
-		if len(r.due[c]) == 0 {
-			r.dirty = append(r.dirty, int32(c))
-		}
-		r.due[c] = append(r.due[c], id)
+// give hands buffers to the kernel, which holds each once from then on.
+func (r *provided) give(group int, bids []uint16) (int, error) {
+	n, err := r.back.give(group, bids)
+	for _, bid := range bids[:n] {
+		r.sink.Lend(r.number(group, bid))
 	}
-	kept := r.dirty[:0]
-	for _, c := range r.dirty {
-		if r.lazyUnder > 0 && r.groups[c].Available() >= r.lazyUnder {
-			kept = append(kept, c)
-			continue
-		}
-		if err := r.flush(int(c)); err != nil {
-			return err
-		}
-	}
-	r.dirty = kept
-	return nil
+	return n, err
 }
 
-func (r *provided) flush(c int) error {
-	for _, id := range r.due[c] {
-		if err := r.add(c, uint16(int(id)-c*r.per)); err != nil {
-			return err
-		}
+// group is the group of a client.
+func (r *provided) group(client int) int {
+	if r.shared {
+		return 0
 	}
-	r.count.Reprovides += uint64(len(r.due[c]))
-	r.due[c] = r.due[c][:0]
-	r.groups[c].Publish()
-	return nil
+	return client
 }
 
-// arm gives every client that lacks one a receive request. A client without a
-// buffer left would be refused at once: held messages are let go early for it,
-// or it waits for their time.
-func (r *provided) arm() error {
-	kept := r.unarmed[:0]
-	for _, c := range r.unarmed {
-		for r.groups[c].Available() == 0 && r.sink.ForceRelease() {
-			if err := r.recycle(); err != nil {
-				return err
-			}
-		}
-		if r.groups[c].Available() == 0 {
-			if r.sink.Holding() == 0 {
-				return fmt.Errorf("client %d: an open message fills all %d buffers of %d bytes; raise the budget", c, r.per, r.size)
-			}
-			kept = append(kept, c)
-			continue
-		}
-		if !r.request(c) {
-			kept = append(kept, c)
-		}
-	}
-	r.unarmed = kept
-	return nil
-}
-
-// request asks for a receive of a client; false means the submission ring is full.
-func (r *provided) request(c int32) bool {
-	e := r.ring.Next()
-	if e == nil {
-		return false
-	}
-	e.Opcode, e.Fd, e.Flags = ring.OpRecv, int32(r.fds[c]), ring.SQEBufferSelect
-	e.BufGroup, e.UserData = uint16(c), uint64(c)
-	if r.multishot {
-		e.Ioprio = ring.RecvMultishot
-	} else if !r.nonEmpty[c] {
-		e.Ioprio = ring.RecvPollFirst
-	}
-	return true
-}
+// number is the number of a buffer over all groups.
+func (r *provided) number(group int, bid uint16) int32 { return int32(group*r.per + int(bid)) }
 
 // wait submits what is pending and waits for a completion, in one call.
 func (r *provided) wait() error {
@@ -189,7 +173,10 @@ func (r *provided) wait() error {
 		return nil
 	}
 	r.sink.Gate()
-	return r.ring.Enter(1, r.sink.WaitNS(), false)
+	if r.hurry {
+		return r.ring.Enter(0, 0, false)
+	}
+	return r.ring.Enter(1+r.back.waitFor(), r.sink.WaitNS(), false)
 }
 
 // Receive is the loop of all strategies with provided buffers.
@@ -220,22 +207,53 @@ func (r *provided) Receive(target uint64) error {
 	return r.sink.Err()
 }
 
+// begin does what all completions of receives ask for and returns whose it is;
+// false: it brought no bytes.
+func (r *provided) begin(c ring.CQE) (client int, ok bool) {
+	client = int(c.UserData)
+	r.nonEmpty[client] = c.Flags&ring.CQESockNonEmpty != 0
+	if c.Res > 0 {
+		if c.Flags&ring.CQEMore == 0 {
+			r.unarmed = append(r.unarmed, int32(client))
+		}
+		r.count.Receives++
+		return client, true
+	}
+	r.failed(client, c.Res)
+	return client, false
+}
+
+// failed handles a completion that brought no bytes: it was the last one of its
+// request.
+func (r *provided) failed(client int, res int32) {
+	switch errno := unix.Errno(-res); {
+	case res == 0:
+		r.sink.Gone(client, nil)
+	case errno == unix.ENOBUFS:
+		r.count.NoBufs++
+		r.sink.Refused(client)
+		r.refused(client, r.shared)
+	default:
+		r.sink.Gone(client, errno)
+	}
+}
+
+// retire notes that the kernel has left a buffer, of which wasted bytes went
+// unused, and that the strategy is done with it.
+func (r *provided) retire(client, group int, bid uint16, wasted uint32) error {
+	if !r.back.retire(group, bid) {
+		return notOurs(client, bid)
+	}
+	r.count.Wasted += uint64(wasted)
+	r.sink.Unref(r.number(group, bid))
+	r.check(group, r.back.available(group))
+	return nil
+}
+
 // notOurs is the error of a completion that names a buffer which is not in its
 // client's ring: no byte received can be trusted then.
 func notOurs(client int, bid uint16) error {
 	return fmt.Errorf("client %d: a completion names buffer %d, which the kernel does not have", client, bid)
-}
-
-// failed handles a completion that brought no bytes.
-func (r *provided) failed(client int, res int32) {
-	switch {
-	case res == 0:
-		r.sink.Gone(client, nil)
-	case unix.Errno(-res) == unix.ENOBUFS:
-		r.count.NoBufs++
-	default:
-		r.sink.Gone(client, unix.Errno(-res))
-	}
 }
 
 func (r *provided) Counters() harness.Counters {
@@ -246,10 +264,7 @@ func (r *provided) Counters() harness.Counters {
 }
 
 func (r *provided) Memory() harness.Memory {
-	m := harness.Memory{Ring: r.ring.Bytes(), Buffers: []residency.Region{region("buffers", r.mem)}}
-	for _, g := range r.groups {
-		m.Ring += g.Bytes()
-	}
+	m := harness.Memory{Ring: r.ring.Bytes() + r.back.bytes(), Buffers: []residency.Region{region("buffers", r.mem)}}
 	// Ring memory is pinned by the kernel; provided buffers are not.
 	m.Pinned = m.Ring
 	return m
@@ -259,8 +274,8 @@ func (r *provided) Notes() []string { return []string{"io_uring " + r.ring.Mode(
 
 func (r *provided) Close() error {
 	var errs []error
-	for _, g := range r.groups {
-		errs = append(errs, g.Close())
+	if r.back != nil {
+		errs = append(errs, r.back.close())
 	}
 	if r.ring != nil {
 		errs = append(errs, r.ring.Close())
@@ -274,3 +289,6 @@ func (r *provided) Close() error {
 func region(name string, mem []byte) residency.Region {
 	return residency.Region{Name: name, Addr: uintptr(unsafe.Pointer(&mem[0])), Len: uintptr(len(mem))}
 }
+
+// Kept is all of a buffer: none is given back in parts.
+func (r *provided) Kept(int32) int64 { return int64(r.size) }

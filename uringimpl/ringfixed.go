@@ -11,11 +11,11 @@ var ringFixed = harness.Strategy{
 	Name: "ring-fixed", Family: "uring", Needs: harness.NeedsUring,
 	Summary: "provided chunks of one size; a receive uses up a whole chunk",
 	Params: []harness.Param{
-		{Name: "chunk", Kind: harness.ParamBytes, Default: "4KiB", Help: "bytes of a chunk"},
-		{Name: "entries", Kind: harness.ParamInt, Default: harness.Auto, Help: "chunks a client; auto: as many as the budget holds"},
-		paramMultishot, paramReprovide,
+		paramChunk, paramEntries, paramGroup, paramMultishot, paramReprovide,
+		{Name: "replenish", Kind: harness.ParamInt, Default: harness.Auto,
+			Help: "chunks handed back at a time, by one move of the ring's tail, once so many are due; auto: all that are due"},
 	},
-	Fits: fitsChunks,
+	Fits: fitsRingChunks,
 	Open: openRingFixed,
 }
 
@@ -23,18 +23,17 @@ type fixed struct{ *provided }
 
 func openRingFixed(b *harness.Bench, p harness.Values) (harness.Receiver, error) {
 	chunk := int(p.Bytes("chunk", 4096))
-	per := min(p.Int("entries", int(b.Trial.Workload.BudgetBytes)/chunk), ring.MaxBufRing)
+	per := p.Int("entries", int(b.Trial.Workload.BudgetBytes)/chunk)
 	// Each completion takes a chunk, which comes back after it is seen, or ends a
 	// request: there are never more.
-	return newFixed(b, p, chunk, per, len(b.FDs)*(per+1))
+	return newFixed(b, p, setup{size: chunk, per: per, atOnce: p.Int("replenish", 0), completions: len(b.FDs) * (per + 1)})
 }
 
-func newFixed(b *harness.Bench, p harness.Values, chunk, per, completions int) (harness.Receiver, error) {
-	r, err := openProvided(b, p, chunk, per, 0, completions)
+func newFixed(b *harness.Bench, p harness.Values, s setup) (harness.Receiver, error) {
+	r, err := openProvided(b, p, s)
 	if err != nil {
 		return nil, err
 	}
-	r.add = r.put
 	r.take = fixed{r}.take
 	return fixed{r}, r.provideAll()
 }
@@ -43,31 +42,31 @@ func newFixed(b *harness.Bench, p harness.Values, chunk, per, completions int) (
 func (r fixed) take(cqes []ring.CQE) error {
 	r.count.CQEs += uint64(len(cqes))
 	for i := range cqes {
-		c := cqes[i]
-		client := int(c.UserData)
-		if c.Flags&ring.CQEMore == 0 {
-			r.unarmed = append(r.unarmed, int32(client))
+		if err := r.receive(cqes[i]); err != nil {
+			return err
 		}
-		r.nonEmpty[client] = c.Flags&ring.CQESockNonEmpty != 0
-		if c.Res <= 0 {
-			r.failed(client, c.Res)
-			continue
-		}
-		bid := c.BufferID()
-		if !r.groups[client].Retire(bid) {
-			return notOurs(client, bid)
-		}
-		id := client*r.per + int(bid)
-		at := id * r.size
-		r.count.Receives++
-		r.count.Wasted += uint64(r.size - int(c.Res))
-		r.sink.Deliver(client, r.mem[at:at+int(c.Res)], int32(id), r.sink.Now())
-		r.sink.Unref(int32(id))
-		if r.eager {
-			if err := r.recycle(); err != nil {
-				return err
-			}
-		}
+	}
+	return nil
+}
+
+// receive delivers what one completion brought: one chunk.
+func (r fixed) receive(c ring.CQE) error {
+	client, ok := r.begin(c)
+	if !ok {
+		return nil
+	}
+	group, bid := r.group(client), c.BufferID()
+	id := r.number(group, bid)
+	at := int(id) * r.size
+	if int(bid) >= r.per || int(c.Res) > r.size {
+		return notOurs(client, bid)
+	}
+	r.sink.Deliver(client, r.mem[at:at+int(c.Res)], id, r.sink.Now())
+	if err := r.retire(client, group, bid, uint32(r.size)-uint32(c.Res)); err != nil {
+		return err
+	}
+	if r.eager {
+		return r.recycle()
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/zcbench/zcbench/harness"
 	"github.com/zcbench/zcbench/harness/load"
-	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/uringimpl/internal/ring"
 	"golang.org/x/sys/unix"
 )
@@ -15,150 +14,141 @@ import (
 var ringInc = harness.Strategy{
 	Name: "ring-inc", Family: "uring", Needs: harness.NeedsUring,
 	Summary: "large provided buffers, consumed incrementally",
-	Params: []harness.Param{
-		{Name: "entries", Kind: harness.ParamInt, Default: "2", Help: "buffers a client, at least 2; each has its share of the budget"},
-		{Name: "zap", Kind: harness.ParamText, Default: "none", Values: []string{"none", "prefix"},
-			Help: "give back the pages of what is consumed in a buffer still in use"},
-		paramMultishot, paramReprovide,
+	Params:  incParams,
+	Fits:    fitsInc,
+	Open: func(b *harness.Bench, p harness.Values) (harness.Receiver, error) {
+		return openInc(b, p, false)
 	},
-	Fits: func(w record.Workload, p harness.Values) error {
-		n := int64(p.Int("entries", 2))
-		if n < 2 {
-			return fmt.Errorf("%d entries: incremental consumption needs at least 2, or each retirement starves the client", n)
-		}
-		page := int64(unix.Getpagesize())
-		size := w.BudgetBytes / n / page * page
-		if size == 0 {
-			return fmt.Errorf("%d entries leave less than a page each of the budget of %d bytes", n, w.BudgetBytes)
-		}
-		// A message may begin with the last byte of a buffer.
-		if largest := load.Largest(w.Sizes); w.Assembly != "contiguous" && largest > 1+(n-1)*size {
-			return fmt.Errorf("%d entries of %d bytes are too few for a message of %d bytes left where it was received; raise the budget", n, size, largest)
-		}
-		return fitsBudget(w, p)
-	},
-	Open: openRingInc,
+}
+
+var incParams = []harness.Param{
+	{Name: "entries", Kind: harness.ParamInt, Default: "2", Help: "buffers a client, at least 2; each has its share of the budget"},
+	{Name: "zap", Kind: harness.ParamText, Default: "none", Values: []string{"none", "prefix"},
+		Help: "give back the pages of what is consumed in a buffer still in use"},
+	paramGroup, paramMultishot, paramRecv, paramReprovide,
 }
 
 type incremental struct {
 	*provided
-	fifos []*ring.IncFIFO
+	fifos []*ring.IncFIFO // per group
 	zap   bool
-	zaps  []zapState // per client
+	zaps  []zapState // per group
+	timer stopwatch  // of giving back
+	// account is how a completion is accounted: at most one buffer, or the first
+	// of a bundle. rest bytes lie in the buffers that follow.
+	account func(f *ring.IncFIFO, bid uint16, n uint32, more bool) (got ring.Consumed, rest uint32, err error)
 }
-
-// zapState is how far the buffer in use is consumed and given back, in bytes.
-type zapState struct {
-	id     int32
-	used   int
-	zapped int
-}
-
-// zapStep is how many bytes are given back at a time: the cost of MADV_DONTNEED
-// falls steeply from 1 to 16 pages.
-const zapStep = 64 << 10
 
 // incCompletions is the room for completions of each client. A receive takes all
 // that is in the socket, so even a backlog makes few; a multishot makes up to 32
 // in a row (MULTISHOT_MAX_RETRY in io_uring/net.c).
 const incCompletions = 64
 
-func openRingInc(b *harness.Bench, p harness.Values) (harness.Receiver, error) {
+// incSize is the size of each of a client's buffers: its share of the budget, in
+// whole pages.
+func incSize(budget, entries int64) int64 {
+	page := int64(unix.Getpagesize())
+	return budget / entries / page * page
+}
+
+func openInc(b *harness.Bench, p harness.Values, bundle bool) (harness.Receiver, error) {
+	w := b.Trial.Workload
 	entries := p.Int("entries", 2)
-	page := unix.Getpagesize()
-	size := int(b.Trial.Workload.BudgetBytes) / entries / page * page
-	r, err := openProvided(b, p, size, entries, ring.PbufInc, incCompletions*len(b.FDs))
+	s := setup{
+		size: int(incSize(w.BudgetBytes, int64(entries))), per: entries,
+		flags: ring.PbufInc, bundle: bundle, completions: incCompletions * len(b.FDs),
+	}
+	if w.Transport == "udp" {
+		// What is left of a buffer must take a datagram whole, or it is cut.
+		s.minLeft = uint32(load.Largest(w.Sizes))
+	}
+	r, err := openProvided(b, p, s)
 	if err != nil {
 		return nil, err
 	}
-	inc := &incremental{provided: r, zap: p.Text("zap") == "prefix", zaps: make([]zapState, len(b.FDs))}
-	for _, g := range r.groups {
-		inc.fifos = append(inc.fifos, ring.NewIncFIFO(g.Entries(), 0))
+	inc := &incremental{
+		provided: r, fifos: r.back.(*mapped).fifos, account: accountOne,
+		zap: p.Text("zap") == "prefix", timer: newStopwatch(b.Sink, &r.count),
 	}
-	for c := range inc.zaps {
-		inc.zaps[c].id = -1
+	if bundle {
+		inc.account = (*ring.IncFIFO).TakeBundle
 	}
-	r.add, r.take = inc.push, inc.take
+	inc.zaps = make([]zapState, len(inc.fifos))
+	for g := range inc.zaps {
+		inc.zaps[g].id = -1
+	}
+	r.take = inc.take
 	return inc, r.provideAll()
 }
 
-func (r *incremental) push(client int, bid uint16) error {
-	r.fifos[client].Push(bid, uint32(r.size))
-	return r.put(client, bid)
+// accountOne accounts a completion that must lie in one buffer.
+func accountOne(f *ring.IncFIFO, bid uint16, n uint32, more bool) (ring.Consumed, uint32, error) {
+	got, err := f.Take(bid, n, more)
+	return got, 0, err
 }
 
 // take delivers what a run of completions brought.
 func (r *incremental) take(cqes []ring.CQE) error {
 	r.count.CQEs += uint64(len(cqes))
 	for i := range cqes {
-		c := cqes[i]
-		client := int(c.UserData)
-		if c.Flags&ring.CQEMore == 0 {
-			r.unarmed = append(r.unarmed, int32(client))
+		if err := r.receive(cqes[i]); err != nil {
+			return err
 		}
-		r.nonEmpty[client] = c.Flags&ring.CQESockNonEmpty != 0
-		if c.Res <= 0 {
-			r.failed(client, c.Res)
-			continue
-		}
-		got, err := r.fifos[client].Take(c.BufferID(), uint32(c.Res), c.Flags&ring.CQEBufMore != 0)
+	}
+	return nil
+}
+
+// receive delivers what one completion brought.
+func (r *incremental) receive(c ring.CQE) error {
+	client, ok := r.begin(c)
+	if !ok {
+		return nil
+	}
+	f, n, more := r.fifos[r.group(client)], uint32(c.Res), c.Flags&ring.CQEBufMore != 0
+	got, rest, err := r.account(f, c.BufferID(), n, more)
+	for {
 		if err != nil {
 			return fmt.Errorf("client %d: %w", client, err)
 		}
-		if got.Left {
-			if err := r.retire(client, got.LeftBid, got.LeftTail); err != nil {
-				return err
-			}
+		if err := r.piece(client, got, n-rest); err != nil {
+			return err
 		}
-		id := int32(client*r.per + int(got.Bid))
-		at := int(id)*r.size + int(got.Offset)
-		r.count.Receives++
-		r.sink.Deliver(client, r.mem[at:at+int(c.Res)], id, r.sink.Now())
-		if r.zap {
-			r.zapPrefix(client, id, int(got.Offset)+int(c.Res))
+		if n = rest; n == 0 {
+			break
 		}
-		if got.Retired {
-			if err := r.retire(client, got.Bid, got.Tail); err != nil {
-				return err
-			}
-		}
-		if r.eager {
-			if err := r.recycle(); err != nil {
-				return err
-			}
-		}
+		got, rest, err = f.TakeRest(n, more)
+	}
+	if r.eager {
+		return r.recycle()
 	}
 	return nil
 }
 
-// retire notes that the kernel has left a buffer; tail bytes of it went unused.
-func (r *incremental) retire(client int, bid uint16, tail uint32) error {
-	if !r.groups[client].Retire(bid) {
-		return notOurs(client, bid)
+// piece delivers the n bytes that lie in one buffer.
+func (r *incremental) piece(client int, got ring.Consumed, n uint32) error {
+	group := r.group(client)
+	if got.Left {
+		if err := r.retire(client, group, got.LeftBid, got.LeftTail); err != nil {
+			return err
+		}
 	}
-	r.count.Wasted += uint64(tail)
-	r.sink.Unref(int32(client*r.per + int(bid)))
+	id := r.number(group, got.Bid)
+	at := int(id)*r.size + int(got.Offset)
+	r.sink.Deliver(client, r.mem[at:at+int(n)], id, r.sink.Now())
+	if r.zap {
+		r.zapPrefix(group, id, int(got.Offset+n))
+	}
+	if got.Retired {
+		return r.retire(client, group, got.Bid, got.Tail)
+	}
 	return nil
 }
 
-// zapPrefix gives back the whole pages of what is consumed in a buffer while no
-// message lies in it. The kernel goes on behind them.
-func (r *incremental) zapPrefix(client int, id int32, used int) {
-	z := &r.zaps[client]
-	if z.id != id || used < z.used {
-		*z = zapState{id: id}
+// Kept is what is consumed of a buffer that the kernel still fills, all of one
+// that it has left.
+func (r *incremental) Kept(id int32) int64 {
+	if used, head := r.fifos[int(id)/r.per].Filled(uint16(int(id) % r.per)); head {
+		return int64(used)
 	}
-	z.used = used
-	page := unix.Getpagesize()
-	end := used / page * page
-	if end-z.zapped < zapStep || r.sink.Held(id) {
-		return
-	}
-	base := int(id) * r.size
-	r.count.Syscalls++
-	r.count.Reclaims++
-	if err := unix.Madvise(r.mem[base+z.zapped:base+end], unix.MADV_DONTNEED); err != nil {
-		r.sink.Fail(fmt.Errorf("give back %d bytes of a buffer: %w", end-z.zapped, err))
-	}
-	z.zapped = end
+	return int64(r.size)
 }

@@ -15,15 +15,16 @@ func TestCompletionRingHasRoom(t *testing.T) {
 	for _, c := range []struct {
 		strategy harness.Strategy
 		params   map[string]string
-		ring     func(harness.Receiver) *provided
 	}{
-		{ringFixed, map[string]string{"chunk": "1KiB"}, func(r harness.Receiver) *provided { return r.(fixed).provided }},
-		{ringInc, map[string]string{"entries": "8"}, func(r harness.Receiver) *provided { return r.(*incremental).provided }},
+		{ringFixed, map[string]string{"chunk": "1KiB"}},
+		{ringInc, map[string]string{"entries": "8"}},
+		{ringFixed, map[string]string{"chunk": "1KiB", "group": "shared"}},
+		{ringInc, map[string]string{"entries": "8", "group": "shared"}},
 	} {
 		for _, clients := range []int{1, 16, 40} {
 			var f *provided
 			s := altered(c.strategy, func(r harness.Receiver) harness.Receiver {
-				f = c.ring(r)
+				f = providedBy(r)
 				return r
 			})
 			w := wild()
@@ -44,8 +45,8 @@ func TestCompletionRingHasRoom(t *testing.T) {
 // TestOneCallAWakeUp: each time round its loop a strategy calls
 // io_uring_enter at most once, under a load that does not wait for it.
 func TestOneCallAWakeUp(t *testing.T) {
-	for _, plain := range []harness.Strategy{ringFixed, ringInc, slot, heap} {
-		var rounds, calls uint64
+	for _, plain := range []harness.Strategy{ringFixed, ringBundle, ringInc, ringIncBundle, provideLegacy, slot, heap} {
+		var rounds, calls, before uint64
 		var counters func() harness.Counters
 		provides := func(p *provided) {
 			take := p.take
@@ -61,12 +62,10 @@ func TestOneCallAWakeUp(t *testing.T) {
 			}
 		}
 		s := altered(plain, func(r harness.Receiver) harness.Receiver {
-			counters = r.Counters
+			counters, before = r.Counters, r.Counters().Enters // opening may take some
 			switch v := r.(type) {
-			case fixed:
-				provides(v.provided)
-			case *incremental:
-				provides(v.provided)
+			case fixed, bundled, *incremental, legacyFixed:
+				provides(providedBy(r))
 			case slots:
 				receives(v.single)
 			case *heaps:
@@ -83,7 +82,7 @@ func TestOneCallAWakeUp(t *testing.T) {
 			t.Fatal(rec.Error)
 		}
 		rounds += calls / 2
-		if n := counters().Enters; n > rounds || rounds == 0 {
+		if n := counters().Enters - before; n > rounds || rounds == 0 {
 			t.Errorf("%s: %d calls in %d rounds", s.Name, n, rounds)
 		}
 	}

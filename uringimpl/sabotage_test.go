@@ -163,19 +163,21 @@ func TestSabotage(t *testing.T) {
 	for _, s := range Strategies() {
 		for _, assembly := range []string{"contiguous", "vectored"} {
 			for _, hold := range []int{0, 8} {
-				t.Run(fmt.Sprintf("%s/%s/hold=%d", s.Name, assembly, hold), func(t *testing.T) {
-					sabotage(t, s, assembly, hold)
-				})
+				for _, params := range groupings(s) {
+					t.Run(fmt.Sprintf("%s/%v/%s/hold=%d", s.Name, params, assembly, hold), func(t *testing.T) {
+						sabotage(t, s, params, assembly, hold)
+					})
+				}
 			}
 		}
 	}
 }
 
-func sabotage(t *testing.T, s harness.Strategy, assembly string, hold int) {
+func sabotage(t *testing.T, s harness.Strategy, params map[string]string, assembly string, hold int) {
 	w := wild()
 	w.Sizes.Max, w.BudgetBytes = 8<<10, 32<<10
 	w.Assembly, w.HoldMessages = assembly, hold
-	tr := newTrial(s.Name, nil, w, record.Verify, 120)
+	tr := newTrial(s.Name, params, w, record.Verify, 120)
 	untouched := newTraffic(tr)
 	rec, _ := runTrial(t, tr, untouched.piecewise(0, 1<<62, nil))
 	if rec.Status != record.OK {

@@ -1,7 +1,6 @@
 package uringimpl
 
 import (
-	"errors"
 	"unsafe"
 
 	"github.com/zcbench/zcbench/harness"
@@ -19,6 +18,9 @@ type single struct {
 	nonEmpty []bool
 	blocking bool
 	count    *harness.Counters
+	out      outbox
+	// prepare, if set, changes a receive request before it is submitted.
+	prepare func(client int, e *ring.SQE)
 	// room returns where the next bytes of a client go, or nil to wait; took
 	// delivers the first n bytes of what room returned last.
 	room func(client int) ([]byte, error)
@@ -28,12 +30,16 @@ type single struct {
 }
 
 func openSingle(b *harness.Bench, count *harness.Counters) (*single, error) {
-	r, err := openRing(len(b.FDs), len(b.FDs))
+	requests := len(b.FDs)
+	if b.Sink.ReplyBytes() > 0 {
+		requests *= 2 // a receive and a send of each client
+	}
+	r, err := openRing(requests, requests)
 	if err != nil {
 		return nil, err
 	}
 	s := &single{
-		sink: b.Sink, ring: r, fds: b.FDs, count: count,
+		sink: b.Sink, ring: r, fds: b.FDs, count: count, out: newOutbox(b),
 		unarmed: make([]int32, len(b.FDs)), nonEmpty: make([]bool, len(b.FDs)),
 	}
 	for c := range s.unarmed {
@@ -50,8 +56,12 @@ func (s *single) Receive(target uint64) error {
 		if err := s.arm(); err != nil {
 			return err
 		}
+		s.out.collect()
+		s.out.submit(s.ring, s.fds)
 		if a, _ := s.ring.Completions(); len(a) == 0 || s.ring.Pending() > 0 {
-			s.sink.Gate()
+			if s.sink.Owing() == 0 {
+				s.sink.Gate()
+			}
 			if err := s.ring.Enter(1, s.sink.WaitNS(), s.blocking); err != nil {
 				return err
 			}
@@ -94,6 +104,9 @@ func (s *single) arm() error {
 		if !s.nonEmpty[c] {
 			e.Ioprio = ring.RecvPollFirst
 		}
+		if s.prepare != nil {
+			s.prepare(int(c), e)
+		}
 	}
 	s.unarmed = kept
 	return nil
@@ -103,7 +116,13 @@ func (s *single) take(cqes []ring.CQE) error {
 	s.count.CQEs += uint64(len(cqes))
 	for i := range cqes {
 		c := cqes[i]
-		client := int(c.UserData)
+		client := int(uint32(c.UserData))
+		if c.UserData&sendRequest != 0 {
+			if err := s.out.sent(client, c.Res); err != nil {
+				return err
+			}
+			continue
+		}
 		s.unarmed = append(s.unarmed, int32(client))
 		s.nonEmpty[client] = c.Flags&ring.CQESockNonEmpty != 0
 		switch {
@@ -129,10 +148,4 @@ func (s *single) Counters() harness.Counters {
 
 func (s *single) Notes() []string { return []string{"io_uring " + s.ring.Mode()} }
 
-func (s *single) close(mem []byte) error {
-	err := s.ring.Close()
-	if mem != nil {
-		err = errors.Join(err, unix.Munmap(mem))
-	}
-	return err
-}
+func (s *single) close() error { return s.ring.Close() }

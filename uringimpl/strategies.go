@@ -1,6 +1,6 @@
 // Package uringimpl holds the receive strategies: how bytes get from a socket
 // into memory the application may look at, and how that memory comes back. Most
-// speak io_uring; epoll-read is the familiar yardstick outside it.
+// speak io_uring; epoll-read and go-net are the familiar yardsticks outside it.
 package uringimpl
 
 import "github.com/zcbench/zcbench/harness"
@@ -9,9 +9,14 @@ import "github.com/zcbench/zcbench/harness"
 func Strategies() []harness.Strategy {
 	return []harness.Strategy{
 		ringFixed,
+		ringBundle,
 		ringInc,
+		ringIncBundle,
+		provideLegacy,
 		slot,
+		readFixed,
 		heap,
 		epollRead,
+		goNet,
 	}
 }

@@ -2,6 +2,7 @@ package uringimpl
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/zcbench/zcbench/harness/record"
@@ -23,6 +24,7 @@ func TestTightBudget(t *testing.T) {
 		for _, v := range valuesOf(paramReprovide) {
 			reprovide = append(reprovide, map[string]string{"reprovide": v}, map[string]string{"reprovide": v, "multishot": "false"})
 		}
+		reprovide = append(reprovide, map[string]string{"reprovide": "batched", "group": "shared"})
 		if _, ok := s.Param("reprovide"); !ok {
 			reprovide = []map[string]string{nil}
 		}
@@ -45,7 +47,9 @@ func TestTightBudget(t *testing.T) {
 						if (forced > 0) != (w.HoldMessages > 0) {
 							t.Errorf("%d messages let go early", forced)
 						}
-						if params["multishot"] != "false" && params["reprovide"] != "" && w.HoldMessages > 0 && starved == 0 {
+						// A bundle that takes the last buffer ends its request without a word.
+						refuses := params["multishot"] != "false" && params["reprovide"] != "" && !strings.Contains(s.Name, "bundle")
+						if refuses && w.HoldMessages > 0 && starved == 0 {
 							t.Error("no receive was ever refused for want of a buffer")
 						}
 					})

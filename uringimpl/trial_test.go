@@ -39,7 +39,7 @@ func newTrial(strategy string, params map[string]string, w record.Workload, purp
 		Workload: w, Purpose: purpose, Seed: 42, Warmup: load.WarmupMessages(w), Messages: messages,
 		Clock: record.Clock{Source: testClock.Source, TicksHz: testClock.TicksHz},
 		CPU:   -1, OtherCPU: -1, DeadlineMS: 60_000,
-		Peer: record.Peer{Network: "tcp", Token: "00112233445566778899aabbccddeeff"},
+		Peer: record.Peer{Network: w.Transport, Token: "00112233445566778899aabbccddeeff"},
 	}
 }
 
@@ -59,7 +59,7 @@ func runTrialOf(t *testing.T, tr record.Trial, reg harness.Registry, tamper harn
 	defer f.Close()
 	mine, theirs := mapProgress(t, f, tr), mapProgress(t, f, tr)
 	defer mine.Close()
-	ln, err := load.Listen("tcp")
+	ln, err := load.Listen(tr.Peer.Network)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/zcbench/zcbench/harness"
+	"github.com/zcbench/zcbench/harness/probe"
 	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/harness/sysinfo"
 	"github.com/zcbench/zcbench/rdmaimpl"
@@ -20,7 +22,10 @@ type backend struct {
 	device string // asked for by name
 	// reason says why posts cannot run at all, remedy what to do about it.
 	reason, remedy string
-	close          func() error
+	probes         probe.Place // of posts; nil: here
+	// What was found out about where receives and where posts run; nil: nothing.
+	found, foundPosts *record.Probe
+	close             func() error
 }
 
 // Run sends a trial to where it belongs.
@@ -69,7 +74,7 @@ func newBackend(jobs []job, local *harness.Processes, f runFlags) (*backend, err
 		return b, nil
 	}
 	e := &guest.Executor{Clock: local.Clock, Builds: local.Builds, Program: guestProgram, Counts: rdmaimpl.ReadCounts}
-	b.posts, b.class, b.close = e, rdmaimpl.ClassGuest, e.Close
+	b.posts, b.class, b.probes, b.close = e, rdmaimpl.ClassGuest, e.Probes(), e.Close
 	return b, nil
 }
 
@@ -117,7 +122,12 @@ func (b *backend) capability(name string) (reason, remedy string) {
 
 // machine is the survey of the machine as a job's figures depend on it.
 func (b *backend) machine(m harness.Machine, j job) harness.Machine {
-	if j.plan.Scenario.Kind == harness.KindReceive || b.class == "" {
+	m.Warnings = slices.Concat(m.Warnings, j.tight)
+	if j.plan.Scenario.Kind == harness.KindReceive {
+		m.Probe = b.found
+		return m
+	}
+	if m.Probe = b.foundPosts; b.class == "" {
 		return m
 	}
 	m.Environment = sysinfo.With(m.Environment, sysinfo.Class(b.class))

@@ -9,15 +9,19 @@ import (
 )
 
 // dryRun prints what would be run, in order, and about how long it takes.
-func dryRun(cmd *cobra.Command, jobs []job) error {
+// Further blocks, under --for, are not listed.
+func dryRun(cmd *cobra.Command, jobs []job, lasting time.Duration) error {
 	w := cmd.OutOrStdout()
 	var total time.Duration
 	trials := 0
 	for _, j := range jobs {
-		d := j.plan.Estimate()
+		d := max(j.plan.Estimate(), lasting)
 		total += d
 		trials += len(j.plan.Trials)
 		fmt.Fprintf(w, "%s: %d cases, %d trials, about %s\n", j.plan.Scenario.Name, len(j.plan.Cases), len(j.plan.Trials), d.Round(time.Second))
+		for _, note := range j.plan.Notes {
+			fmt.Fprintf(w, "  note: %s\n", note)
+		}
 		for _, c := range j.plan.Cases {
 			mark := ""
 			if c.Baseline {
@@ -28,6 +32,7 @@ func dryRun(cmd *cobra.Command, jobs []job) error {
 			}
 			fmt.Fprintf(w, "  case %s%s\n", c.ID, mark)
 		}
+		printNeeds(cmd, j)
 		printTrials(cmd, j.plan)
 	}
 	if len(jobs) > 1 {

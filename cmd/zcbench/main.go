@@ -51,7 +51,9 @@ func registry() harness.Registry {
 
 func main() {
 	guest.Hook()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A file that may not grow further is an error of the write (setrlimit(2)).
+	signal.Ignore(syscall.SIGXFSZ)
+	ctx, stop := interruptible(context.Background())
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -69,6 +71,9 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 		return exitOK
 	}
 	code := exitCode(err)
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(errOut, "zcbench: %s\n", text)
 	}
@@ -80,14 +85,14 @@ func exitCode(err error) int {
 	var bad *scenarios.Error
 	var unreadable *record.SyntaxError
 	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
 	case errors.As(err, &c):
 		return c.code
 	case errors.As(err, &bad):
 		return exitUsage
 	case errors.As(err, &unreadable):
 		return exitResult
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
 	}
 	return exitUsage
 }
@@ -109,7 +114,8 @@ A scenario file holds one question. Start with:
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().BoolP("quiet", "q", false, "print results and errors only")
-	root.AddCommand(newRun(), newList(), newValidate(), newReport(), newEnv(), newGuest(), newTrial(), newGenerate(), newAdapter())
+	root.AddCommand(newRun(), newList(), newValidate(), newReport(), newCompare(), newAA(), newProbe(), newEnv(), newGuest(),
+		newTrial(), newGenerate(), newAdapter(), newProbeChild())
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zcbench/zcbench/harness"
 	"github.com/zcbench/zcbench/rdmaimpl/guest"
 	"golang.org/x/sys/unix"
 )
@@ -16,6 +17,7 @@ import (
 const (
 	actAsZcbench = "ZCBENCH_TEST_ACT"
 	refuseUring  = "ZCBENCH_TEST_REFUSE_URING"
+	plantAlloc   = "ZCBENCH_TEST_PLANT_ALLOC" // names the strategy that gets an allocation more a message
 )
 
 // TestMain lets the test binary be the zcbench that the tests start, and the
@@ -25,12 +27,18 @@ func TestMain(m *testing.M) {
 	if os.Getenv(refuseUring) != "" {
 		must(refuseSyscall(unix.SYS_IO_URING_SETUP))
 	}
+	if os.Getenv(plantAlloc) != "" && len(os.Args) > 1 && os.Args[1] == harness.TrialCommand {
+		must(harness.TrialChild(os.Stdin, planted(registry(), os.Getenv(plantAlloc))))
+		return
+	}
 	if os.Getenv(actAsZcbench) != "" {
 		main()
 		return
 	}
 	must(os.Setenv(actAsZcbench, "1"))
-	os.Exit(m.Run())
+	code := m.Run()
+	must(os.RemoveAll(sharedCache()))
+	os.Exit(code)
 }
 
 // result is what a zcbench process left behind.

@@ -20,15 +20,19 @@ type bar struct {
 }
 
 func newBar(cmd *cobra.Command, plan *harness.Plan) *bar {
+	return newStepBar(cmd, plan.Scenario.Name, len(plan.Trials))
+}
+
+func newStepBar(cmd *cobra.Command, name string, steps int) *bar {
 	w := cmd.ErrOrStderr()
 	f, ok := w.(*os.File)
 	if quiet(cmd) || !ok || !term.IsTerminal(int(f.Fd())) {
 		return &bar{w: w}
 	}
 	_, plain := os.LookupEnv("NO_COLOR")
-	return &bar{w: w, b: progressbar.NewOptions(len(plan.Trials),
+	return &bar{w: w, b: progressbar.NewOptions(steps,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription(plan.Scenario.Name),
+		progressbar.OptionSetDescription(name),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionShowCount(),
 		progressbar.OptionEnableColorCodes(!plain),
@@ -41,6 +45,7 @@ func newBar(cmd *cobra.Command, plan *harness.Plan) *bar {
 // event shows a finished trial; failures are told at once, terminal or not.
 func (b *bar) event(e harness.Event) {
 	if b.b != nil {
+		b.b.ChangeMax(e.Planned)
 		_ = b.b.Set(e.Done) // only the display is at stake
 	}
 	if msg := e.Line.Record.Error; msg != "" && e.Line.Record.Status == record.Failed {
@@ -48,6 +53,13 @@ func (b *bar) event(e harness.Event) {
 			_ = b.b.Clear()
 		}
 		fmt.Fprintf(b.w, "zcbench: %s failed: %s\n", e.Line.Trial.ID, msg)
+	}
+}
+
+// step shows that one more is done.
+func (b *bar) step() {
+	if b.b != nil {
+		_ = b.b.Add(1) // only the display is at stake
 	}
 }
 

@@ -33,16 +33,21 @@ var directories = []struct {
 
 func newReport() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "report RESULT...",
+		Use:   "report RESULT... | report --trend DIR",
 		Short: "Render results again: table, HTML, plots, markdown, CSV",
 		Long: `Report reads result directories or files and prints their table, or writes what
 the flags ask for. A file name of - is standard output. An unreadable result
-exits 3 and is never changed.`,
+exits 3 and is never changed.
+
+With --trend it lines up all results below DIR over time instead: of the same
+scenario and machine, kernel and all else that makes results comparable; what
+differs there is a series of its own.`,
 		Example: `  zcbench report results/uring-fixed-vs-inc-20260101T000000Z
   zcbench report results/* --html all.html --png plots
-  zcbench report results/uring-fixed-vs-inc-* --csv - | column -ts,`,
-		Args: cobra.MinimumNArgs(1),
+  zcbench report results/uring-fixed-vs-inc-* --csv - | column -ts,
+  zcbench report --trend results --html trend.html`,
 	}
+	over := cmd.Flags().String("trend", "", "report on all results below this directory over time")
 	files := map[string]*string{}
 	for _, o := range outputs {
 		files[o.flag] = cmd.Flags().String(o.flag, "", o.help)
@@ -51,7 +56,16 @@ exits 3 and is never changed.`,
 	for _, d := range directories {
 		dirs[d.flag] = cmd.Flags().String(d.flag, "", d.help)
 	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if *over != "" {
+			return cobra.NoArgs(cmd, args)
+		}
+		return cobra.MinimumNArgs(1)(cmd, args)
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *over != "" {
+			return trend(cmd, *over, files, dirs)
+		}
 		rep, err := readAll(args)
 		if err != nil {
 			return err

@@ -27,7 +27,11 @@ type runFlags struct {
 	ab      []string
 	dryRun  bool
 	noWait  bool
+	bare    bool
 	plant   time.Duration
+	lasting time.Duration
+	// maxClients is how many clients this machine allows; 0: it does not matter.
+	maxClients int
 
 	device   string
 	softRoCE string
@@ -49,6 +53,7 @@ a machine; a second waits.`,
   zcbench run uring-fixed-vs-inc --ab old=./zcbench.old new=./zcbench
   zcbench run rdma-post-recv --device mlx5_0
   zcbench run rdma-post-recv --soft-roce eth0
+  zcbench run uring-fixed-vs-inc --for 30m
   zcbench run uring-fixed-vs-inc --resume results/uring-fixed-vs-inc-20260101T000000Z`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeScenarios,
@@ -62,6 +67,7 @@ a machine; a second waits.`,
 	fl.StringVarP(&f.out, "output", "o", "", "directory for the result (default results/SCENARIO-TIME)")
 	fl.BoolVar(&f.smoke, "smoke", false, "a run of seconds that proves the scenario works and decides nothing")
 	fl.IntVar(&f.blocks, "blocks", 0, "number of blocks (default: as the scenario says)")
+	fl.DurationVar(&f.lasting, "for", 0, "go on with further blocks until each run has taken so long, e.g. 30m")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of sizes, arrivals and order")
 	fl.StringVar(&f.filter, "filter", "", "run only cases whose id or label matches this glob, and the baseline")
 	fl.StringVar(&f.only, "only", "", "counts: run counting trials only")
@@ -72,9 +78,12 @@ a machine; a second waits.`,
 	fl.BoolVar(&f.noWait, "no-wait", false, "fail instead of waiting for another zcbench")
 	fl.StringVar(&f.device, "device", "", "RDMA device for posts (default: the first active one, else a guest)")
 	fl.StringVar(&f.softRoCE, "soft-roce", "", "make a soft-RoCE device over this network interface for the run (root)")
+	fl.BoolVar(&f.bare, "bare", false, "write result.jsonl only, no reports")
 	fl.DurationVar(&f.plant, "plant", 0, "CPU time burnt for each message on purpose, as aa does")
 	must(fl.MarkHidden("plant"))
 	cmd.MarkFlagsMutuallyExclusive("device", "soft-roce")
+	cmd.MarkFlagsMutuallyExclusive("for", "blocks")
+	cmd.MarkFlagsMutuallyExclusive("for", "only")
 	must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions([]string{"counts"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("require", cobra.FixedCompletions([]string{harness.NeedsUring, harness.NeedsRDMA}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -101,8 +110,11 @@ func takeBuilds(args, ab []string) (rest, builds []string) {
 
 // job is one scenario made ready to run.
 type job struct {
+	arg  string // as given
 	plan *harness.Plan
 	dir  string
+	// tight is what the machine may have too little of.
+	tight []string
 }
 
 func run(cmd *cobra.Command, args []string, f runFlags) error {
@@ -112,18 +124,29 @@ func run(cmd *cobra.Command, args []string, f runFlags) error {
 	if f.resume != "" && (len(args) != 1 || f.out != "") {
 		return fail(exitUsage, "--resume takes exactly one scenario and no -o: the directory is that of the result")
 	}
+	if f.lasting < 0 {
+		return fail(exitUsage, "--for %v: want a time to come", f.lasting)
+	}
+	if err := checkDevices(f); err != nil {
+		return err
+	}
 	builds, err := parseBuilds(f.ab)
 	if err != nil {
 		return err
 	}
+	f.maxClients = harness.MaxClients()
 	jobs, err := prepare(args, f, builds)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
-		return dryRun(cmd, jobs)
+		return dryRun(cmd, jobs, f.lasting)
 	}
+	tellNotes(cmd, jobs)
 	if err := checkRequired(f.require); err != nil {
+		return err
+	}
+	if err := checkNeeds(cmd, jobs); err != nil {
 		return err
 	}
 	lock, err := harness.Acquire(cmd.Context(), harness.LockPath(), !f.noWait, func(holder string) {
@@ -178,12 +201,24 @@ func prepare(args []string, f runFlags, builds map[string]string) ([]job, error)
 		case f.out != "":
 			dir = filepath.Join(f.out, plan.Scenario.Name)
 		}
+		if f.lasting > 0 && plan.Blocks() == 0 {
+			return nil, fail(exitUsage, "--for: %s has no blocks that could be repeated", plan.Scenario.Name)
+		}
 		if slices.ContainsFunc(jobs, func(j job) bool { return j.dir == dir }) {
 			return nil, fail(exitUsage, "scenario %s is given twice", plan.Scenario.Name)
 		}
-		jobs = append(jobs, job{plan, dir})
+		jobs = append(jobs, job{arg: arg, plan: plan, dir: dir})
 	}
 	return jobs, nil
+}
+
+// tellNotes says what the plans do otherwise than their scenarios say.
+func tellNotes(cmd *cobra.Command, jobs []job) {
+	for _, j := range jobs {
+		for _, note := range j.plan.Notes {
+			fmt.Fprintf(cmd.ErrOrStderr(), "zcbench: %s: %s\n", j.plan.Scenario.Name, note)
+		}
+	}
 }
 
 func openPlan(arg string, f runFlags, builds map[string]string) (*harness.Plan, error) {
@@ -197,7 +232,9 @@ func openPlan(arg string, f runFlags, builds map[string]string) (*harness.Plan, 
 		}
 	}
 	o := harness.PlanOptions{Seed: f.seed, Blocks: f.blocks, Filter: f.filter, OnlyCounts: f.only == "counts", PlantNS: f.plant.Nanoseconds()}
+	o.MaxClients = f.maxClients
 	o.CPU, o.OtherCPU = harness.PickCPUs()
+	o.Findings = findable()
 	if builds != nil {
 		o.Builds = []string{"old", "new"}
 	}
@@ -237,12 +274,13 @@ func runJobs(cmd *cobra.Command, jobs []job, f runFlags, builds map[string]strin
 	if err := requireAll(f.require, b); err != nil {
 		return err
 	}
+	b.probeFor(cmd, jobs)
 	var results []*record.Result
 	var worst error
 	for _, j := range jobs {
 		res, err := measure(cmd, j, f, &harness.Campaign{
 			Plan: j.plan, Registry: registry(), Machine: b.machine(machine, j), Tool: tool(), Seed: f.seed, Dir: j.dir,
-			Exec: b, Probe: b.capability, Resume: f.resume != "",
+			Exec: b, Probe: b.capability, Resume: f.resume != "", For: f.lasting,
 		})
 		if res != nil {
 			results = append(results, res)
@@ -253,6 +291,9 @@ func runJobs(cmd *cobra.Command, jobs []job, f runFlags, builds map[string]strin
 		if cmd.Context().Err() != nil {
 			break
 		}
+	}
+	if f.bare || worst != nil && cmd.Context().Err() != nil {
+		return worst
 	}
 	return show(cmd, results, worst)
 }
@@ -272,7 +313,7 @@ func measure(cmd *cobra.Command, j job, f runFlags, c *harness.Campaign) (*recor
 	}
 	switch {
 	case sum.Interrupted:
-		return res, coded{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept: finish it with\n  zcbench run %s --resume %s", j.plan.Scenario.Name, j.dir)}
+		return res, coded{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept: finish it, with the flags it was begun with, by\n  zcbench run %s --resume %s", j.arg, j.dir)}
 	case sum.Failed > 0:
 		return res, fail(exitFailed, "%d of %d trials failed, first %s\n  everything else is kept in %s", sum.Failed, sum.Trials, sum.FirstFailed, path)
 	}

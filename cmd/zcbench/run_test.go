@@ -15,6 +15,7 @@ import (
 
 	"github.com/zcbench/zcbench/harness"
 	"github.com/zcbench/zcbench/harness/record"
+	"github.com/zcbench/zcbench/scenarios"
 	"golang.org/x/sys/unix"
 )
 
@@ -80,14 +81,24 @@ func TestSkipsOfThisKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "r")
-	zcbench(t, nil, "", "run", question, "--smoke", "--only", "counts", "-o", dir).want(t, exitOK)
+	names := uringQuestions()
+	zcbench(t, nil, "", append([]string{"run", "--smoke", "--only", "counts", "-o", dir}, names...)...).want(t, exitOK)
 	var got []string
-	for _, s := range readResult(t, dir).Skips {
-		got = append(got, s.Case+": "+s.Reason)
+	for _, name := range names {
+		for _, s := range readResult(t, filepath.Join(dir, name)).Skips {
+			got = append(got, name+": "+s.Case+": "+s.Reason)
+		}
 	}
 	if !slices.Equal(got, lines(string(want))) {
 		t.Errorf("skips %q, want %q", got, lines(string(want)))
 	}
+}
+
+// uringQuestions are the scenarios of io_uring but the wide ones.
+func uringQuestions() []string {
+	return slices.DeleteFunc(scenarios.Embedded(), func(name string) bool {
+		return !strings.HasPrefix(name, "uring-") || strings.HasSuffix(name, "-full")
+	})
 }
 
 func majorMinor(release string) string {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +26,7 @@ func show(cmd *cobra.Command, results []*record.Result, worst error) error {
 		return worst
 	}
 	for _, r := range results {
-		if err := writeBeside(r); err != nil {
+		if err := writeBeside(cmd.Context(), r); err != nil {
 			return firstOf(worst, err)
 		}
 	}
@@ -35,9 +37,16 @@ func show(cmd *cobra.Command, results []*record.Result, worst error) error {
 	if err := render.Table(cmd.OutOrStdout(), rep, terminal(cmd.OutOrStdout())); err != nil {
 		return firstOf(worst, err)
 	}
+	together, err := writeTogether(results, rep)
+	if err != nil {
+		return firstOf(worst, err)
+	}
 	if !quiet(cmd) {
 		for _, r := range results {
 			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(filepath.Dir(r.Path), "report.html"))
+		}
+		if together != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "report of all: %s\n", together)
 		}
 	}
 	return firstOf(worst, verdictError(rep))
@@ -66,27 +75,31 @@ func verdictError(rep *analyze.Report) error {
 	return nil
 }
 
-// writeBeside renders one result into its own directory.
-func writeBeside(r *record.Result) error {
+// writeBeside renders one result into its own directory, until it is interrupted.
+func writeBeside(ctx context.Context, r *record.Result) error {
 	rep, err := analyze.Analyze(r)
 	if err != nil {
 		return err
 	}
 	dir := filepath.Dir(r.Path)
-	if _, err := render.WritePNGs(dir, rep); err != nil {
-		return err
+	for _, write := range []func() error{
+		func() error { _, err := render.WritePNGs(dir, rep); return err },
+		func() error { _, err := render.WriteSVGs(dir, rep); return err },
+		func() error {
+			return writeTo(filepath.Join(dir, "report.html"), nil, func(w io.Writer) error { return render.HTML(w, rep, render.Options{}) })
+		},
+		func() error {
+			return writeTo(filepath.Join(dir, "summary.md"), nil, func(w io.Writer) error { return render.Markdown(w, rep, render.Options{}) })
+		},
+	} {
+		if ctx.Err() != nil {
+			return coded{exitInterrupted, fmt.Errorf("interrupted; %s is whole, its reports are not: zcbench report %s --html FILE", r.Path, dir)}
+		}
+		if err := write(); err != nil {
+			return coded{exitFailed, err}
+		}
 	}
-	if _, err := render.WriteSVGs(dir, rep); err != nil {
-		return err
-	}
-	if err := writeTo(filepath.Join(dir, "report.html"), nil, func(w io.Writer) error {
-		return render.HTML(w, rep, render.Options{})
-	}); err != nil {
-		return err
-	}
-	return writeTo(filepath.Join(dir, "summary.md"), nil, func(w io.Writer) error {
-		return render.Markdown(w, rep, render.Options{})
-	})
+	return nil
 }
 
 // writeTo writes to a file, or to stdout for -. The file appears whole or not
@@ -101,15 +114,12 @@ func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return writeInto(path, write)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".zcbench-*")
+	f, err := beside(path)
 	if err != nil {
 		return fail(exitFailed, "write %s: %w", path, err)
 	}
 	defer os.Remove(f.Name())
 	err = write(f)
-	if e := f.Chmod(0o644); err == nil {
-		err = e
-	}
 	if e := f.Close(); err == nil {
 		err = e
 	}
@@ -120,6 +130,13 @@ func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
 		return fail(exitFailed, "write %s: %w", path, err)
 	}
 	return nil
+}
+
+// beside makes a new file in the directory of path, as readable as the user's
+// umask lets files be.
+func beside(path string) (*os.File, error) {
+	name := filepath.Join(filepath.Dir(path), ".zcbench-"+rand.Text())
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
 func writeInto(path string, write func(io.Writer) error) error {

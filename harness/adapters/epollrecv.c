@@ -213,6 +213,8 @@ static int prepare(struct job *j)
 {
 	const char *t = j->trial;
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!is(t, "peer.network", "tcp"))
+		skip(t, "this adapter receives over tcp only", "take transport: tcp");
 	j->clients_n = number(t, "workload.clients", 0);
 	j->warmup = number(t, "warmup", 0);
 	j->messages = number(t, "messages", 0);

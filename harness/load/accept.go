@@ -1,13 +1,9 @@
 package load
 
 import (
-	"crypto/subtle"
-	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"net"
-	"os"
+	"io"
 	"time"
 
 	"github.com/zcbench/zcbench/harness/record"
@@ -18,108 +14,130 @@ import (
 // the 16 bytes of the token, then its client number as a little-endian u32.
 const HelloBytes = 20
 
-// Listen opens the generator's socket on loopback, on a port of the kernel's
-// choosing: a fresh one for each trial, so that no TIME_WAIT of an earlier one
-// is in the way.
-func Listen(network string) (net.Listener, error) {
-	if network != "tcp" {
-		return nil, fmt.Errorf("transport %q: the generator speaks tcp", network)
-	}
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("open the generator's socket: %w", err)
-	}
-	return ln, nil
+// AllClients stands for the client number in the hello of udp's one connection.
+// Behind it the receiver sends the port of each client's socket on 127.0.0.1, in
+// order, as little-endian u16, and is answered with those of the generator's
+// sockets on GeneratorIP. When it has connected its sockets to those and thrown
+// away what strangers had sent them by then, it sends one byte more. It keeps the
+// connection open as long as it receives.
+const AllClients = 1<<32 - 1
+
+// GeneratorIP is where the generator's udp sockets are: another address than the
+// receiver's, so that both may use every port.
+var GeneratorIP = [4]byte{127, 0, 0, 2}
+
+// clients are the generator's ends of the connections of a trial.
+type clients struct {
+	fds []int // by client number, non-blocking
+	// lifeline is the connection whose end tells that the receiver is gone.
+	lifeline int
+	pair     bool // the lifeline is none of the clients'
 }
 
-// accept takes the connections of all clients and returns them by client
-// number, non-blocking. Connections without the right token are closed.
-func accept(ln net.Listener, t record.Trial) (files []*os.File, err error) {
+// accept takes the connections of all clients. Connections without the right
+// token are closed.
+func accept(l *Listener, t record.Trial) (*clients, error) {
 	token, err := hex.DecodeString(t.Peer.Token)
 	if err != nil || len(token) != 16 {
 		return nil, fmt.Errorf("peer token %q: want 32 hex digits", t.Peer.Token)
 	}
-	files = make([]*os.File, t.Workload.Clients)
-	defer func() {
-		if err != nil {
-			closeAll(files)
-		}
-	}()
-	if d, ok := ln.(*net.TCPListener); ok {
-		d.SetDeadline(time.Now().Add(time.Duration(t.DeadlineMS) * time.Millisecond))
+	if err := NeedFiles(t.Workload.Clients); err != nil {
+		return nil, err
 	}
-	for have := 0; have < len(files); {
-		conn, err := ln.Accept()
-		if err != nil {
-			return nil, fmt.Errorf("accept client %d of %d: %w", have+1, len(files), err)
-		}
-		client, err := hello(conn, token, len(files))
-		if err != nil {
-			conn.Close()
-			if errors.Is(err, errStranger) {
-				continue
-			}
-			return nil, err
-		}
-		if files[client] != nil {
-			conn.Close()
-			return nil, fmt.Errorf("client %d connected twice", client)
-		}
-		if files[client], err = plainFile(conn, t); err != nil {
-			return nil, err
-		}
-		have++
+	c := &clients{fds: make([]int, t.Workload.Clients), lifeline: -1}
+	for i := range c.fds {
+		c.fds[i] = -1
 	}
-	return files, nil
-}
-
-var errStranger = errors.New("connection without the token")
-
-func hello(conn net.Conn, token []byte, clients int) (int, error) {
-	var b [HelloBytes]byte
-	conn.SetReadDeadline(time.Now().Add(2 * time.Second))
-	for n := 0; n < len(b); {
-		k, err := conn.Read(b[n:])
-		n += k
-		if err != nil {
-			return 0, errStranger
-		}
+	deadline := time.Now().Add(time.Duration(t.DeadlineMS) * time.Millisecond)
+	if l.network == UDP {
+		err = c.acceptDatagrams(l, t, token, deadline)
+	} else {
+		err = c.acceptStreams(l, t, token, deadline)
 	}
-	if subtle.ConstantTimeCompare(b[:16], token) != 1 {
-		return 0, errStranger
-	}
-	client := binary.LittleEndian.Uint32(b[16:])
-	if int64(client) >= int64(clients) {
-		return 0, fmt.Errorf("client number %d of %d clients", client, clients)
-	}
-	return int(client), nil
-}
-
-// plainFile takes the socket out of Go's poller: the sending loop makes its own
-// non-blocking calls.
-func plainFile(conn net.Conn, t record.Trial) (*os.File, error) {
-	defer conn.Close()
-	tcp, ok := conn.(*net.TCPConn)
-	if !ok {
-		return nil, fmt.Errorf("connection of type %T, want TCP", conn)
-	}
-	f, err := tcp.File()
 	if err != nil {
-		return nil, fmt.Errorf("take over the client's socket: %w", err)
+		c.close()
+		return nil, err
 	}
-	fd := int(f.Fd())
-	err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	if err == nil && t.Workload.Load.Mode == Lockstep {
+	return c, nil
+}
+
+func (c *clients) acceptStreams(l *Listener, t record.Trial, token []byte, deadline time.Time) error {
+	g := l.greet(token, deadline)
+	defer g.close()
+	for have := range c.fds {
+		fd, client, err := g.known()
+		if err != nil {
+			return fmt.Errorf("accept client %d of %d: %w", have+1, len(c.fds), err)
+		}
+		if err := c.take(fd, client); err != nil {
+			unix.Close(fd)
+			return err
+		}
+		if err := setUp(fd, l.network, t); err != nil {
+			return err
+		}
+	}
+	c.lifeline = c.fds[0]
+	return nil
+}
+
+// take notes the connection of a client.
+func (c *clients) take(fd int, client uint32) error {
+	if int64(client) >= int64(len(c.fds)) {
+		return fmt.Errorf("client number %d of %d clients", client, len(c.fds))
+	}
+	if c.fds[client] >= 0 {
+		return fmt.Errorf("client %d connected twice", client)
+	}
+	c.fds[client] = fd
+	return nil
+}
+
+func (c *clients) close() {
+	for _, fd := range c.fds {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+	if c.pair {
+		unix.Close(c.lifeline)
+	}
+}
+
+// reader reads a blocking socket.
+type reader int
+
+func (r reader) Read(p []byte) (int, error) {
+	for {
+		n, err := unix.Read(int(r), p)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+// setUp makes a connection ready for the sending loop, which makes its own
+// non-blocking calls.
+func setUp(fd int, network string, t record.Trial) (err error) {
+	if network == TCP {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	}
+	if err == nil && t.Workload.Load.Mode == Lockstep && network != UDP {
 		err = SizeSocketBuffers(fd, Largest(t.Workload.Sizes))
 	}
 	if err == nil {
 		err = unix.SetNonblock(fd, true)
 	}
 	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("set up the client's socket: %w", err)
+		return fmt.Errorf("set up the client's socket: %w", err)
 	}
-	return f, nil
+	return nil
 }
 
 // Lockstep is the load mode of counting trials.
@@ -139,12 +157,4 @@ func SizeSocketBuffers(fd int, largest int64) error {
 		}
 	}
 	return nil
-}
-
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		if f != nil {
-			f.Close()
-		}
-	}
 }

@@ -84,7 +84,7 @@ func TestGenerateRefuses(t *testing.T) {
 		}
 		ln.Close()
 	}
-	if _, err := Listen("udp"); err == nil || !strings.Contains(err.Error(), "udp") {
+	if _, err := Listen("pigeon"); err == nil || !strings.Contains(err.Error(), "pigeon") {
 		t.Errorf("Listen: %v", err)
 	}
 	if err := Pin(1 << 20); err == nil {

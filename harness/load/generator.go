@@ -3,7 +3,6 @@ package load
 import (
 	"errors"
 	"fmt"
-	"net"
 	"runtime"
 	"time"
 
@@ -22,13 +21,20 @@ type generator struct {
 	next  []int32 // next message of the same client, -1 at the end
 	buf   []byte  // the message being sent: header, then payload
 	fill  bool    // payload bytes are checked by the receiver
-	stop  uint64  // tick at which to give up
+	// replies takes in what the receiver sends back; nil: nothing.
+	replies *replyReader
+	stop    uint64 // tick at which to give up
+	// lifeline is the connection that ends when the receiver goes.
+	lifeline  int
+	datagrams bool // a message is one datagram
+	marker    marker
 
 	late      []int64 // ns, per message, of the window
 	idle      uint64  // ticks with nothing to send
 	blocked   uint64  // ticks with a full socket and something due
 	blockedAt uint64  // since when; 0: not
 	blockers  int     // clients with a full socket
+	full      []int32 // those clients, and some that are no more
 	stuck     int64   // messages that met a full socket
 }
 
@@ -42,12 +48,13 @@ type outbox struct {
 	blocked bool
 	retry   uint64 // tick of the next attempt while blocked
 	sent    uint64 // messages, closed loop
+	last    uint32 // of datagrams: sequence number of the last one sent, plus one
 }
 
 // Generate accepts the clients of a trial on ln, sends its schedule and reports
 // how that went. It returns when everything is sent, the receiver has gone, or
 // the trial's deadline has passed.
-func Generate(t record.Trial, ln net.Listener, p *Progress) (record.Generator, error) {
+func Generate(t record.Trial, ln *Listener, p *Progress) (record.Generator, error) {
 	clk, err := clock.New(t.Clock.Source, t.Clock.TicksHz)
 	if err != nil {
 		return record.Generator{}, err
@@ -56,11 +63,11 @@ func Generate(t record.Trial, ln net.Listener, p *Progress) (record.Generator, e
 	if t.Workload.Load.Mode == "open" && sched.At == nil {
 		return record.Generator{}, fmt.Errorf("trial %s: an open load needs a rate, not %g messages a second", t.ID, t.Workload.Load.RateHz)
 	}
-	files, err := accept(ln, t)
+	conns, err := accept(ln, t)
 	if err != nil {
 		return record.Generator{}, err
 	}
-	defer closeAll(files)
+	defer conns.close()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if t.OtherCPU >= 0 {
@@ -68,20 +75,32 @@ func Generate(t record.Trial, ln net.Listener, p *Progress) (record.Generator, e
 			return record.Generator{}, err
 		}
 	}
+	g := newGenerator(t, sched, clk, p, conns)
+	g.datagrams = ln.network == UDP
+	if g.replies, err = newReplyReader(t, g.fds()); err != nil {
+		return record.Generator{}, err
+	}
+	defer g.replies.close()
+	return g.run()
+}
+
+func newGenerator(t record.Trial, sched Schedule, clk clock.Clock, p *Progress, conns *clients) *generator {
 	g := &generator{
 		trial: t, sched: sched, clk: clk, prog: p,
-		out:  make([]outbox, len(files)),
+		out:  make([]outbox, len(conns.fds)),
 		next: make([]int32, len(sched.Size)),
 		buf:  make([]byte, Largest(t.Workload.Sizes)),
 		fill: t.Purpose == record.Verify,
 		late: make([]int64, 0, t.Messages),
 		stop: clk.Now() + clk.FromNS(t.DeadlineMS*int64(time.Millisecond)),
+
+		lifeline: conns.lifeline,
 	}
 	Fill(g.buf, StreamKey(t.Seed, 0), 0)
-	for i, f := range files {
-		g.out[i] = outbox{fd: int(f.Fd()), head: -1}
+	for i, fd := range conns.fds {
+		g.out[i] = outbox{fd: fd, head: -1}
 	}
-	return g.run()
+	return g
 }
 
 var (
@@ -99,7 +118,11 @@ func (g *generator) run() (record.Generator, error) {
 		send = g.lockstep
 	}
 	n := len(g.sched.Size)
-	if err := send(0, g.sched.Warmup); err != nil {
+	err := send(0, g.sched.Warmup)
+	if err == nil {
+		err = g.awaitReplies()
+	}
+	if err != nil {
 		return record.Generator{}, fmt.Errorf("warm-up: %w", err)
 	}
 	for spins := 0; g.prog.Phase().Load() == 0; spins++ {
@@ -112,8 +135,11 @@ func (g *generator) run() (record.Generator, error) {
 	if g.trial.Workload.Load.Mode == "open" {
 		start += g.clk.FromNS(leadNS)
 	}
-	err := send(g.sched.Warmup, n)
+	err = send(g.sched.Warmup, n)
 	rep := g.report(g.clk.NS(g.clk.Now()-start), threadCPU()-cpu)
+	if err == nil {
+		err = g.awaitReplies()
+	}
 	if err == nil {
 		err = g.linger()
 	}
@@ -131,6 +157,11 @@ func (g *generator) linger() error {
 		if gone {
 			return nil
 		}
+		if g.datagrams {
+			if err := g.mark(); err != nil {
+				return nil // gone, too
+			}
+		}
 	}
 	return errStopped
 }
@@ -138,7 +169,10 @@ func (g *generator) linger() error {
 // gone reports whether the receiver has closed its end, waiting for that at most
 // some milliseconds.
 func (g *generator) gone(waitMS int) (bool, error) {
-	fds := [1]unix.PollFd{{Fd: int32(g.out[0].fd), Events: unix.POLLIN | unix.POLLRDHUP}}
+	fds := [1]unix.PollFd{{Fd: int32(g.lifeline), Events: unix.POLLIN | unix.POLLRDHUP}}
+	if g.replies != nil {
+		fds[0].Events = unix.POLLRDHUP // what comes in is a reply
+	}
 	n, err := unix.Poll(fds[:], waitMS)
 	if err != nil && err != unix.EINTR {
 		return false, err
@@ -169,6 +203,9 @@ func (g *generator) pause(spins int) error {
 	if err == nil && gone {
 		err = errGone
 	}
+	if err == nil && g.datagrams {
+		err = g.mark()
+	}
 	return err
 }
 
@@ -188,13 +225,13 @@ func (g *generator) push(c int, intended []uint64) error {
 		i := o.head
 		size := g.sched.Size[i]
 		g.compose(c, i, intended[i], o.base)
-		n, errno := send(o.fd, g.buf[o.off:size])
-		if errno == unix.EAGAIN {
-			g.block(o)
-			return nil
+		n, err := g.hand(c, i, g.buf[o.off:size])
+		if err != nil {
+			return err
 		}
-		if errno != 0 {
-			return fmt.Errorf("send message %d to client %d: %w", i, c, errno)
+		if n == 0 {
+			g.block(c)
+			return nil
 		}
 		if o.off += uint32(n); o.off < size {
 			continue
@@ -202,9 +239,26 @@ func (g *generator) push(c int, intended []uint64) error {
 		o.base += uint64(size)
 		o.off, o.head = 0, g.next[i]
 		o.sent++
+		g.replies.sent(c)
 	}
 	g.unblock(o)
 	return nil
+}
+
+// hand gives the kernel bytes of message i for client c and returns how many it
+// took: 0, if the socket is full.
+func (g *generator) hand(c int, i int32, p []byte) (int, error) {
+	if g.datagrams {
+		return g.handDatagram(c, i, p)
+	}
+	n, errno := send(g.out[c].fd, p)
+	switch errno {
+	case 0:
+		return n, nil
+	case unix.EAGAIN:
+		return 0, nil
+	}
+	return 0, fmt.Errorf("send message %d to client %d: %w", i, c, errno)
 }
 
 // compose writes message i into the buffer. Only verify trials fill the
@@ -224,13 +278,14 @@ func (g *generator) compose(c int, i int32, intended, base uint64) {
 // the generator's time on refusals.
 const retryNS = 20_000
 
-func (g *generator) block(o *outbox) {
-	now := g.clk.Now()
+func (g *generator) block(c int) {
+	o, now := &g.out[c], g.clk.Now()
 	o.retry = now + g.clk.FromNS(retryNS)
 	if o.blocked {
 		return
 	}
 	o.blocked = true
+	g.full = append(g.full, int32(c))
 	g.stuck++
 	if g.blockers++; g.blockers == 1 {
 		g.blockedAt = now
@@ -265,13 +320,23 @@ func (g *generator) retryBlocked(now uint64, intended []uint64) error {
 	if g.blockers == 0 {
 		return nil
 	}
-	for c := range g.out {
-		if o := &g.out[c]; o.blocked && now >= o.retry {
-			if err := g.push(c, intended); err != nil {
+	kept := g.full[:0]
+	for n, c := range g.full {
+		o := &g.out[c]
+		if !o.blocked {
+			continue
+		}
+		if now >= o.retry {
+			if err := g.push(int(c), intended); err != nil {
+				g.full = append(kept, g.full[n:]...)
 				return err
 			}
 		}
+		if o.blocked {
+			kept = append(kept, c)
+		}
 	}
+	g.full = kept
 	return nil
 }
 

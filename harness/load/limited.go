@@ -49,6 +49,11 @@ func (g *generator) report(wall, cpu int64) record.Generator {
 // too, since latency counts from the intended time. Closed loop: a generator
 // that spent under 2 % of the window waiting, for acknowledgements or for room
 // in a socket, never waited for the receiver. Lockstep is never limited.
+//
+// A unix socket is full when its sender's buffer is, a tcp socket when both are.
+// Over udp nothing ever blocks for want of room at the receiver: a window that was
+// held up was held up by the generator, and a receiver that falls behind loses
+// datagrams, which fails its trial.
 func Limited(mode string, r record.Generator) string {
 	switch mode {
 	case "open":

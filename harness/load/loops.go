@@ -1,6 +1,7 @@
 package load
 
 import (
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,9 @@ func (g *generator) open(lo, hi int) error {
 	}
 	i := lo
 	for spins := 0; i < hi || g.blockers > 0; spins++ {
+		if err := g.replies.drain(); err != nil {
+			return err
+		}
 		now := g.clk.Now()
 		if i == hi || now < intended[i] {
 			before := now
@@ -53,54 +57,89 @@ func (g *generator) open(lo, hi int) error {
 }
 
 // closed keeps the load's depth of messages of each client outstanding. What a
-// message is due is when its turn came.
+// message is due is when its turn came. That of a quiet client's comes when as
+// many messages are sent as there are before it in the schedule: it would
+// otherwise be the first.
 func (g *generator) closed(lo, hi int) error {
 	depth := uint64(g.trial.Workload.Load.Depth)
-	lists, acked := g.byClient(lo, hi)
+	q := g.queues(lo, hi)
 	intended := make([]uint64, hi)
 	for left, spins := hi-lo, 0; left > 0 || g.blockers > 0; spins++ {
-		moved := false
+		before := left
+		if err := g.replies.drain(); err != nil {
+			return err
+		}
 		now := g.clk.Now()
 		if err := g.retryBlocked(now, intended); err != nil {
 			return err
 		}
-		for c := range g.out {
+		q.release(hi - left)
+		waiting := q.waiting[:0]
+		for _, c := range q.waiting {
 			o := &g.out[c]
-			for len(lists[c]) > 0 && !o.blocked && o.sent-acked[c] < depth {
-				i := lists[c][0]
-				lists[c] = lists[c][1:]
+			acked := g.prog.Client(int(c)).Load()
+			for len(q.lists[c]) > 0 && !o.blocked && o.sent-acked < depth {
+				i := q.lists[c][0]
+				q.lists[c] = q.lists[c][1:]
 				intended[i] = g.clk.Now()
 				g.enqueue(i)
-				if err := g.push(c, intended); err != nil {
+				if err := g.push(int(c), intended); err != nil {
 					return err
 				}
 				left--
-				moved = true
 			}
-			acked[c] = g.prog.Client(c).Load()
+			if len(q.lists[c]) > 0 {
+				waiting = append(waiting, c)
+			}
 		}
+		q.waiting = waiting
 		if err := g.pause(spins); err != nil {
 			return err
 		}
-		if !moved && g.blockers == 0 {
+		if left == before && g.blockers == 0 {
 			g.idle += g.clk.Now() - now
 		}
 	}
 	return nil
 }
 
-// byClient splits messages lo..hi by client.
-func (g *generator) byClient(lo, hi int) (lists [][]int32, acked []uint64) {
-	lists = make([][]int32, len(g.out))
-	acked = make([]uint64, len(g.out))
+// queues are the messages of a closed loop that are not sent yet.
+type queues struct {
+	client  []uint32
+	lists   [][]int32 // by client, those whose turn may come
+	waiting []int32   // the clients whose list is not empty
+	later   []int32   // messages of quiet clients whose turn has not come, in order
+}
+
+// queues splits messages lo..hi by client.
+func (g *generator) queues(lo, hi int) *queues {
+	q := &queues{client: g.sched.Client, lists: make([][]int32, len(g.out))}
+	quiet := Quiet(g.trial.Workload)
 	for i := lo; i < hi; i++ {
-		c := g.sched.Client[i]
-		lists[c] = append(lists[c], int32(i))
+		if quiet != nil && quiet[q.client[i]] {
+			q.later = append(q.later, int32(i))
+			continue
+		}
+		q.add(int32(i))
 	}
-	for c := range acked {
-		acked[c] = g.prog.Client(c).Load()
+	slices.Sort(q.waiting)
+	return q
+}
+
+func (q *queues) add(i int32) {
+	c := q.client[i]
+	if len(q.lists[c]) == 0 {
+		q.waiting = append(q.waiting, int32(c))
 	}
-	return lists, acked
+	q.lists[c] = append(q.lists[c], i)
+}
+
+// release adds the messages of quiet clients that come before message next.
+func (q *queues) release(next int) {
+	for len(q.later) > 0 && int(q.later[0]) <= next {
+		q.add(q.later[0])
+		q.later = q.later[1:]
+	}
 }
 
 // lockstep sends one message, wholly, and waits until it is consumed before it
@@ -132,10 +171,16 @@ func (g *generator) lockstep(lo, hi int) error {
 		g.prog.Sent().Store(uint64(i) + 1)
 		before := g.clk.Now()
 		for spins := 0; g.prog.Done().Load() <= uint64(i); spins++ {
+			if err := g.replies.drain(); err != nil {
+				return err
+			}
 			// A receiver may go right after the last message.
 			if err := g.pause(spins); err != nil && g.prog.Done().Load() <= uint64(i) {
 				return err
 			}
+		}
+		if err := g.awaitReplies(); err != nil {
+			return err
 		}
 		g.idle += g.clk.Now() - before
 	}

@@ -25,7 +25,7 @@ func ProgressBytes(clients int) int64 { return int64(3+clients) * progressStride
 
 // NewProgressFile makes the shared memory, to be inherited as an open file.
 func NewProgressFile(clients int) (*os.File, error) {
-	fd, err := unix.MemfdCreate("zcbench-progress", unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate("zcbench-progress", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, fmt.Errorf("memfd_create for progress counters: %w", err)
 	}
@@ -33,6 +33,11 @@ func NewProgressFile(clients int) (*os.File, error) {
 	if err := f.Truncate(ProgressBytes(clients)); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("size progress counters: %w", err)
+	}
+	// An adapter that cut it would take its generator's memory away (fcntl(2)).
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("seal the size of progress counters: %w", err)
 	}
 	return f, nil
 }

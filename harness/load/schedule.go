@@ -19,15 +19,16 @@ type Schedule struct {
 
 // WarmupMessages returns how many messages make every client consume at least
 // twice its budget, so that a pool which is cycled through has been touched
-// whole before anything is measured.
+// whole before anything is measured. Of quiet clients that cannot be asked: they
+// get their share of the messages, at least one each if they get any.
 func WarmupMessages(w record.Workload) int {
-	need := float64(w.Clients) * (2*float64(w.BudgetBytes) + float64(Largest(w.Sizes)))
+	need := float64(w.Clients-QuietClients(w)) * (2*float64(w.BudgetBytes) + float64(Largest(w.Sizes)))
 	const probe = 4096 // strata enough to see a tail of one in some thousands
 	n := int(math.Ceil(need / Mean(w.Sizes, probe)))
 	for float64(n)*Mean(w.Sizes, min(n, 1<<20)) < need {
 		n += n/50 + 1
 	}
-	return n
+	return withQuiet(w, n)
 }
 
 // NewSchedule builds the traffic of a trial from its seed alone, so the same
@@ -35,19 +36,25 @@ func WarmupMessages(w record.Workload) int {
 func NewSchedule(t record.Trial) Schedule {
 	rng := rand.New(rand.NewPCG(t.Seed, 0x5c4ed01e))
 	w := t.Workload
+	var s Schedule
+	if QuietClients(w) > 0 {
+		s = unevenSchedule(t, rng)
+	} else {
+		s = evenSchedule(t, rng)
+	}
+	if w.Load.Mode == "open" && w.Load.RateHz > 0 { // a receiver need not know the rate
+		s.At = arrivals(len(s.Size), t.Clock.TicksHz/w.Load.RateHz, rng)
+	}
+	return s
+}
+
+func evenSchedule(t record.Trial, rng *rand.Rand) Schedule {
+	w := t.Workload
 	s := Schedule{Warmup: t.Warmup}
 	warm := Stratified(w.Sizes, t.Warmup, rng)
 	s.Client = append(s.Client, balance(warm, w.Clients, rng)...)
 	s.Size = append(warm, Stratified(w.Sizes, t.Messages, rng)...)
-	window := make([]uint32, t.Messages)
-	for i := range window {
-		window[i] = uint32(i % w.Clients)
-	}
-	rng.Shuffle(len(window), func(i, j int) { window[i], window[j] = window[j], window[i] })
-	s.Client = append(s.Client, window...)
-	if w.Load.Mode == "open" && w.Load.RateHz > 0 { // a receiver need not know the rate
-		s.At = arrivals(len(s.Size), t.Clock.TicksHz/w.Load.RateHz, rng)
-	}
+	s.Client = append(s.Client, even(s.Size[t.Warmup:], w.Clients, rng)...)
 	return s
 }
 

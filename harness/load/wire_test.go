@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/zcbench/zcbench/harness/record"
+	"golang.org/x/sys/unix"
 )
 
 const testToken = "00112233445566778899aabbccddeeff"
@@ -134,6 +136,27 @@ func (w *wire) next(client int) Header {
 	}
 	w.base[client] += uint64(h.Length)
 	return h
+}
+
+// poll reads a client's next message if it is there.
+func (w *wire) poll(client int) (Header, bool) {
+	w.t.Helper()
+	raw, err := w.conns[client].(syscall.Conn).SyscallConn()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ready := false
+	if err := raw.Control(func(fd uintptr) {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, _ := unix.Poll(fds, 1)
+		ready = n > 0
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	if !ready {
+		return Header{}, false
+	}
+	return w.next(client), true
 }
 
 // silent checks that nothing comes to a client for a while.

@@ -30,7 +30,8 @@ type line struct {
 // Writer appends lines to a result file and syncs each one, so that what was
 // measured survives whatever happens next.
 type Writer struct {
-	f *os.File
+	f   *os.File
+	end int64 // behind the last whole line
 }
 
 // Create makes a new result file and writes its header. It refuses to
@@ -42,7 +43,7 @@ func Create(path string, h Header) (*Writer, error) {
 	}
 	w := &Writer{f: f}
 	if err := w.write(line{Header: &h}); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, f.Close(), os.Remove(path))
 	}
 	return w, nil
 }
@@ -67,7 +68,7 @@ func Append(path string, offset int64) (*Writer, error) {
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		return nil, errors.Join(fmt.Errorf("seek in %s: %w", path, err), f.Close())
 	}
-	return &Writer{f: f}, nil
+	return &Writer{f: f, end: offset}, nil
 }
 
 func (w *Writer) write(l line) error {
@@ -78,11 +79,38 @@ func (w *Writer) write(l line) error {
 	if len(b) >= MaxLineBytes {
 		return fmt.Errorf("result line of %d bytes is over the limit of %d", len(b), MaxLineBytes)
 	}
-	if _, err := w.f.Write(append(b, '\n')); err != nil {
-		return fmt.Errorf("write %s (the lines before are kept): %w", w.f.Name(), err)
+	n, err := w.f.Write(append(b, '\n'))
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s (the lines before are kept): %w", w.f.Name(), err), w.cut())
 	}
+	w.end += int64(n)
 	if err := w.f.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", w.f.Name(), err)
+	}
+	return w.inPlace()
+}
+
+// cut takes off what was written of a line that did not fit.
+func (w *Writer) cut() error {
+	if err := w.f.Truncate(w.end); err != nil {
+		return fmt.Errorf("cut its last line off, which is not whole: %w", err)
+	}
+	return nil
+}
+
+// inPlace fails when the file is no longer where its name says: what is written
+// to it then would be lost, or not be found, at the end of a long run.
+func (w *Writer) inPlace() error {
+	open, err := w.f.Stat()
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", w.f.Name(), err)
+	}
+	named, err := os.Stat(w.f.Name())
+	if err != nil {
+		return fmt.Errorf("the result file was moved or removed while it was being written: %w", err)
+	}
+	if !os.SameFile(open, named) {
+		return fmt.Errorf("the result file %s was replaced while it was being written", w.f.Name())
 	}
 	return nil
 }
@@ -226,7 +254,10 @@ func (res *Result) add(b []byte, n int, seen map[string]int) error {
 			return fmt.Errorf("result schema %d: this zcbench reads schema %d", l.Header.Schema, Schema)
 		}
 		res.Header = *l.Header
-		return checkMetrics(res.Header.Metrics)
+		if err := checkMetrics(res.Header.Metrics); err != nil || res.Header.Probe == nil {
+			return err
+		}
+		return res.Header.Probe.Check()
 	}
 	if res.Footer != nil {
 		return errors.New("a line after the footer")

@@ -14,11 +14,7 @@ func TestDecodeRefuses(t *testing.T) {
 	ok := trialLine("a", `{"den":1}`)
 	future := strings.Replace(head, `"schema":1`, `"schema":2`, 1)
 	twice := strings.Replace(head, `"metrics":[{`, `"metrics":[{"name":"calls","unit":"1","kind":"exact","purpose":"counting"},{`, 1)
-	for _, c := range []struct {
-		name, text string
-		line       int
-		says       string
-	}{
+	for _, c := range []refusal{
 		{"empty", "", 1, "empty"},
 		{"UTF-16", toUTF16(head), 1, "UTF-8"},
 		{"UTF-16 without a mark", toUTF16(head)[2:], 1, "UTF-8"},
@@ -53,6 +49,17 @@ func TestDecodeRefuses(t *testing.T) {
 		{"two kinds", head + `{"warning":"x","footer":{}}` + "\n", 2, "kinds"},
 		{"two values", head + `{"warning":"x"} {"warning":"y"}` + "\n", 2, "not a result line"},
 		{"stray brace", head + `{"warning":"x"}}` + "\n", 2, "not a result line"},
+		{"over-long line", head + `{"warning":"` + strings.Repeat("x", MaxLineBytes) + `"}` + "\n", 2, "longer than"},
+	} {
+		c.test(t)
+	}
+}
+
+// What a line says must fit what the header says.
+func TestDecodeRefusesWhatTheHeaderDoesNotKnow(t *testing.T) {
+	head := headerLine(t)
+	ok := trialLine("a", `{"den":1}`)
+	for _, c := range []refusal{
 		{"unknown purpose", head + strings.Replace(ok, `"counting"`, `"fun"`, 1), 2, "unknown purpose"},
 		{"unknown case", head + strings.Replace(ok, "a@clients=1", "b", 1), 2, "not in the header"},
 		{"another trial's record", head + strings.Replace(ok, `"record":{"trial":"a"`, `"record":{"trial":"b"`, 1), 2, "is of trial"},
@@ -61,28 +68,38 @@ func TestDecodeRefuses(t *testing.T) {
 		{"unknown unit", strings.Replace(head, `"unit":"1"`, `"unit":"parsec"`, 1), 1, "parsec"},
 		{"unknown kind of metric", strings.Replace(head, `"kind":"exact"`, `"kind":"guess"`, 1), 1, "guess"},
 		{"unknown direction", strings.Replace(head, `"better":"lower"`, `"better":"up"`, 1), 1, "up"},
-		{"over-long line", head + `{"warning":"` + strings.Repeat("x", MaxLineBytes) + `"}` + "\n", 2, "longer than"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			res, err := decode(c.text)
-			var bad *SyntaxError
-			if !errors.As(err, &bad) {
-				t.Fatalf("error %v, want a *SyntaxError", err)
-			}
-			if bad.Line != c.line || bad.Path != "r.jsonl" || !strings.HasPrefix(err.Error(), "r.jsonl:") {
-				t.Errorf("%v: line %d, want %d", err, bad.Line, c.line)
-			}
-			if !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%q does not say %q", err, c.says)
-			}
-			if before := strings.SplitAfter(c.text, "\n")[:c.line-1]; bad.Offset != int64(len(strings.Join(before, ""))) {
-				t.Errorf("offset %d, want that of line %d", bad.Offset, c.line)
-			}
-			if res == nil || res.End > bad.Offset {
-				t.Errorf("result %v beside the error, want what came before", res)
-			}
-		})
+		c.test(t)
 	}
+}
+
+// refusal is a text that must be refused at a line, in words.
+type refusal struct {
+	name, text string
+	line       int
+	says       string
+}
+
+func (c refusal) test(t *testing.T) {
+	t.Run(c.name, func(t *testing.T) {
+		res, err := decode(c.text)
+		var bad *SyntaxError
+		if !errors.As(err, &bad) {
+			t.Fatalf("error %v, want a *SyntaxError", err)
+		}
+		if bad.Line != c.line || bad.Path != "r.jsonl" || !strings.HasPrefix(err.Error(), "r.jsonl:") {
+			t.Errorf("%v: line %d, want %d", err, bad.Line, c.line)
+		}
+		if !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q does not say %q", err, c.says)
+		}
+		if before := strings.SplitAfter(c.text, "\n")[:c.line-1]; bad.Offset != int64(len(strings.Join(before, ""))) {
+			t.Errorf("offset %d, want that of line %d", bad.Offset, c.line)
+		}
+		if res == nil || res.End > bad.Offset {
+			t.Errorf("result %v beside the error, want what came before", res)
+		}
+	})
 }
 
 func toUTF16(s string) string {

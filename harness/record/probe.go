@@ -2,6 +2,9 @@ package record
 
 import "time"
 
+// ProbeSchema is the version of Probe.
+const ProbeSchema = 1
+
 // Probe is what one machine can do, as found by trying: the features and limits
 // of its interfaces, which known kernel faults it has, and when each API really
 // reads the caller's buffer.
@@ -58,6 +61,11 @@ type Finding struct {
 	Class  string `json:"class,omitempty"` // of the RDMA device: hardware, soft, guest
 	Help   string `json:"help,omitempty"`  // what it means for the reader, in one sentence
 	Steps  []Step `json:"steps,omitempty"` // of a copy point
+	// Affects lists the cases that a present fault makes wrong, each as
+	//   [TRANSPORT] STRATEGY [with PARAM[=VALUE]]
+	// such as "ring-inc-bundle" or "udp ring-inc with min_left=0". They are skipped
+	// where the fault is present.
+	Affects []string `json:"affects,omitempty"`
 }
 
 // Step is one place at which a copy point probe changed the caller's buffer.

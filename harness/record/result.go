@@ -45,7 +45,7 @@ type Headline struct {
 	B       string   `json:"b"`
 	Metrics []string `json:"metrics"`
 	// Plot names the metric pair or series shown on the first screen: residency,
-	// latency, effects, pareto.
+	// memory, starvation, waste, latency, effects, pareto.
 	Plot string `json:"plot,omitempty"`
 }
 
@@ -84,8 +84,11 @@ type Header struct {
 	Scenario    ScenarioInfo `json:"scenario"`
 	Environment Environment  `json:"environment"`
 	Metrics     []Metric     `json:"metrics"`
-	ClockCostNS float64      `json:"clock_cost_ns"` // one timestamp of the measured path
-	Planned     int          `json:"planned"`       // trials in the plan
+	ClockCostNS float64      `json:"clock_cost_ns"`    // one timestamp of the measured path
+	Planned     int          `json:"planned"`          // trials in the plan
+	ForNS       int64        `json:"for_ns,omitempty"` // further blocks were run until so long after the start
+	// Probe is what the machine that ran the trials can do; nil: not found out.
+	Probe *Probe `json:"probe,omitempty"`
 }
 
 // TrialLine is one finished trial, however it ended.
@@ -118,6 +121,8 @@ type Footer struct {
 	Trials  int       `json:"trials"`
 	Failed  int       `json:"failed"`
 	Invalid int       `json:"invalid"`
+	// ExtraBlocks is how many blocks were begun beyond the plan's, see Header.ForNS.
+	ExtraBlocks int `json:"extra_blocks,omitempty"`
 }
 
 // Result is a whole result file.

@@ -62,6 +62,7 @@ type Workload struct {
 	BudgetBytes  int64  `json:"budget_bytes,omitempty"` // buffer memory per client
 	Load         Load   `json:"load"`
 	HoldMessages int    `json:"hold_messages,omitempty"` // messages in the application's hands at once
+	HoldEach     int    `json:"hold_each,omitempty"`     // or of each client, its latest
 	HoldNS       int64  `json:"hold_ns,omitempty"`       // or how long each is kept
 	Assembly     string `json:"assembly,omitempty"`      // contiguous, vectored
 	Touch        string `json:"touch,omitempty"`         // header, payload
@@ -87,8 +88,8 @@ const KindReceive = "receive"
 
 // Peer is how a trial reaches its load generator.
 type Peer struct {
-	Network string `json:"network"` // tcp
-	Address string `json:"address"` // 127.0.0.1:PORT
+	Network string `json:"network"` // tcp, unix, udp
+	Address string `json:"address"` // 127.0.0.1:PORT; of unix the abstract name, its leading NUL byte as @
 	Token   string `json:"token"`   // 32 hex digits, sent first on each connection
 }
 
@@ -129,6 +130,9 @@ type Trial struct {
 	// PlantNS is CPU time burnt for each message on purpose, to find out whether
 	// a regression of that size is found.
 	PlantNS int64 `json:"plant_ns,omitempty"`
+	// ReserveBytes is address space that the strategy reserves beyond its budget
+	// and need not touch.
+	ReserveBytes int64 `json:"reserve_bytes,omitempty"`
 	// SpawnedNS is CLOCK_MONOTONIC when the child was started; 0: unknown.
 	SpawnedNS int64 `json:"spawned_ns,omitempty"`
 }

@@ -135,3 +135,28 @@ func TestAppendRefuses(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
+
+// A result that is no longer where its name says is found out with the next line.
+func TestWriterMissesItsFile(t *testing.T) {
+	for name, vanish := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"moved":   func(path string) error { return os.Rename(path, path+".old") },
+		"replaced": func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
+		},
+	} {
+		path, w := newFile(t)
+		must(t, w.Trial(sampleTrial("a")))
+		must(t, vanish(path))
+		if err := w.Trial(sampleTrial("b")); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "while it was being written") {
+			t.Errorf("%s: %v", name, err)
+		}
+		must(t, w.Abandon())
+		if name == "moved" {
+			res, err := Read(path + ".old")
+			if err != nil || len(res.Trials) != 2 {
+				t.Errorf("what was moved: %+v, %v", res, err)
+			}
+		}
+	}
+}

@@ -62,10 +62,18 @@ func (s *scanSource) scan(r span, t *tally) error {
 		for _, p := range s.vec[:n] {
 			t.add(uintptr(p.start), uintptr(p.end), p.categories&pageIsHuge != 0)
 		}
-		if s.arg.walkEnd <= at {
+		// Where the kernel ends a walk after more ranges than its own buffer of 512
+		// takes, it leaves in walk_end where that buffer was full last, and a scan
+		// that went on there would count pages twice (do_pagemap_scan in
+		// fs/proc/task_mmu.c sets walk_end only if it is 0; seen on 6.18).
+		next := s.arg.walkEnd
+		if n > 0 {
+			next = max(next, s.vec[n-1].end)
+		}
+		if next <= at {
 			return errors.New("PAGEMAP_SCAN did not advance")
 		}
-		at = s.arg.walkEnd
+		at = next
 	}
 	return nil
 }

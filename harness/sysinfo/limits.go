@@ -78,3 +78,6 @@ func bytesText(n int64) string {
 	}
 	return fmt.Sprintf("%.1f %s", v, units[u])
 }
+
+// Bytes writes a number of bytes in the largest binary unit it fills.
+func Bytes(n int64) string { return bytesText(n) }

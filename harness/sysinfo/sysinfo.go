@@ -43,6 +43,8 @@ const (
 	KeyPerfParanoid    = "perf_event_paranoid"
 	KeyLoad            = "load_average"
 	KeySteal           = "steal"
+	KeyThrottles       = "thermal_throttle"
+	KeyBusy            = "busy_processes"
 	KeyRoot            = "root"
 	KeyGo              = "go_version"
 	KeyGOAMD64         = "goamd64"
@@ -92,6 +94,7 @@ func facts() []fact {
 		{KeyPerfParanoid, "", func(t tree) (string, error) { return t.text("proc/sys/kernel/perf_event_paranoid") }},
 		{KeyLoad, "", loadAverage},
 		{KeySteal, "", steal},
+		{KeyThrottles, "", throttles},
 		{KeyRoot, "", isRoot},
 		{KeyGo, "", func(tree) (string, error) { return runtime.Version(), nil }},
 		{KeyGOAMD64, "", func(tree) (string, error) { return goamd64(debug.ReadBuildInfo()) }},

@@ -21,7 +21,7 @@ func Warnings(env record.Environment) []string {
 	var out []string
 	for _, check := range []func(record.Environment) string{
 		warnCPUs, warnCPULimit, warnLoad, warnGovernor, warnTurbo, warnHypervisor, warnSteal,
-		warnTSC, warnClockSource, warnTHP, warnMemlock, warnNofile,
+		warnTSC, warnClockSource, warnTHP, warnMemlock, warnNofile, warnBusy, warnSMT, warnMitigations, warnContainer,
 	} {
 		if w := check(env); w != "" {
 			out = append(out, w)
@@ -154,4 +154,34 @@ func warnNofile(env record.Environment) string {
 		return ""
 	}
 	return fmt.Sprintf("At most %g files may be open: scenarios with many clients need more. Raise it with ulimit -n.", n)
+}
+
+func warnBusy(env record.Environment) string {
+	v, ok := env.Get(KeyBusy)
+	if !ok || v == none {
+		return ""
+	}
+	return fmt.Sprintf("Other programs use the CPUs: %s of one. Stop them, or wait until it is calm.", v)
+}
+
+func warnSMT(env record.Environment) string {
+	if is(env, KeySMT, "on") {
+		return "Two threads share each core (SMT): what runs on one slows the other down. As root: echo off > /sys/devices/system/cpu/smt/control"
+	}
+	return ""
+}
+
+func warnMitigations(env record.Environment) string {
+	if v, ok := env.Get(KeyMitigations); ok && strings.Contains(v, "mitigations=off") {
+		return "The kernel was booted with mitigations=off: system calls cost less here than on most machines."
+	}
+	return ""
+}
+
+func warnContainer(env record.Environment) string {
+	v, ok := env.Get(KeyContainer)
+	if !ok || v == none {
+		return ""
+	}
+	return fmt.Sprintf("This is a container (%s): programs outside it use the same CPUs and cannot be seen from here.", v)
 }

@@ -208,6 +208,25 @@ func TestInboxIsPrivate(t *testing.T) {
 	}
 }
 
+// Whatever the umask, what lies in a guest's directory is its user's alone.
+func TestDirectoryIsPrivate(t *testing.T) {
+	o := guesttest.Options(t, guest.Options{MemBytes: testMem})
+	old := unix.Umask(0)
+	defer unix.Umask(old)
+	info, err := os.Stat(runDir(guesttest.Start(t, o)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Where root starts it its user, nobody, passes through by its group.
+	want := os.FileMode(0o700)
+	if os.Geteuid() == 0 {
+		want = 0o710
+	}
+	if st := info.Sys().(*syscall.Stat_t); info.Mode().Perm() != want || want == 0o710 && st.Gid != 65534 {
+		t.Errorf("%v of group %d", info.Mode(), st.Gid)
+	}
+}
+
 // Root's files may be private by default; the guest must still read its own.
 func TestPrivateUmask(t *testing.T) {
 	o := guesttest.Options(t, guest.Options{MemBytes: testMem})

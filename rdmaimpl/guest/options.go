@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/zcbench/zcbench/harness/childenv"
 )
 
 // Options say how a guest is booted. The zero value is usable.
@@ -67,13 +67,9 @@ func (o Options) complete() (Options, error) {
 }
 
 // programEnv is the environment of the guest's programs: the host's, but for
-// what would change how Go runs or prints, and for directories not writable there.
+// what would change how they run, count or print, and for directories not writable there.
 func programEnv(extra []string, temp string) []string {
-	drop := []string{"GODEBUG", "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "LC_ALL", "HOME", "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "PWD"}
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		k, _, ok := strings.Cut(kv, "=")
-		return !ok || k == "" || slices.Contains(drop, k)
-	})
+	env := childenv.Clean(os.Environ(), "HOME", "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "PWD")
 	if os.Getenv("PATH") == "" {
 		env = append(env, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
 	}

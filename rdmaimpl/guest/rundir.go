@@ -72,9 +72,9 @@ func makeRunDir(base, kernel string, own owner) (d runDir, err error) {
 		}
 	}
 	if own.drop {
-		// Others may pass through, not look around; what the inbox tells, such as the
-		// environment, is for the guest's user alone.
-		if err = errors.Join(os.Chmod(d.path, 0o711), os.Lchown(d.inbox(), -1, own.gid), os.Chmod(d.inbox(), 0o750)); err != nil {
+		// The guest's user may pass through, not look around, and others neither; what
+		// the inbox tells, such as the environment, is for the guest's user alone.
+		if err = errors.Join(os.Lchown(d.path, -1, own.gid), os.Chmod(d.path, 0o710), os.Lchown(d.inbox(), -1, own.gid), os.Chmod(d.inbox(), 0o750)); err != nil {
 			return d, err
 		}
 	}

@@ -30,8 +30,8 @@ func Analyze(results ...*record.Result) (*Report, error) {
 func analyzeOne(res *record.Result) Scenario {
 	r := gather(res)
 	s := Scenario{
-		Path: res.Path, Info: res.Header.Scenario, Tool: res.Header.Tool, Started: res.Header.Started, Seed: res.Header.Seed,
-		ClockCostNS: res.Header.ClockCostNS, Environment: res.Header.Environment, Class: r.class,
+		Path: res.Path, Info: r.scenario(), Tool: res.Header.Tool, Started: res.Header.Started, Seed: res.Header.Seed,
+		ClockCostNS: res.Header.ClockCostNS, Environment: res.Header.Environment, Probe: res.Header.Probe, Class: r.class,
 		Skips: res.Skips, Counts: r.counts, Complete: res.Footer != nil && res.Footer.Status == "complete",
 		Floor: r.floorValues(),
 	}

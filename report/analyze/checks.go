@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/report/internal/figure"
@@ -31,6 +32,7 @@ const (
 	CodeStray       = "stray"         // trials of cases the scenario does not list
 	CodeRun         = "run"           // remarked by the run itself
 	CodeBuilds      = "builds"        // two builds in one run
+	CodeFor         = "for"           // blocks beyond the plan's
 )
 
 // list names up to four things and counts the rest.
@@ -95,6 +97,10 @@ func (r *run) endWarnings() []Warning {
 	case f.Status != "complete":
 		out = append(out, Warning{Level: LevelWarn, Code: CodeInterrupted,
 			Text: fmt.Sprintf("the run ended early (%s) after %d of %d planned trials", f.Status, done, r.counts.Planned)})
+	}
+	if f, h := r.res.Footer, r.res.Header; f != nil && f.ExtraBlocks > 0 {
+		out = append(out, Warning{Level: LevelInfo, Code: CodeFor, Text: fmt.Sprintf(
+			"the run was to go on for %v: its %s beyond the planned %d are used like these", time.Duration(h.ForNS), plural(f.ExtraBlocks, "block"), h.Scenario.Blocks)})
 	}
 	if r.res.Header.Scenario.Smoke {
 		out = append(out, Warning{Level: LevelWarn, Code: CodeSmoke,
@@ -193,7 +199,8 @@ var markMeaning = map[string]string{
 	receiverLimited:     "the receiver could not keep up with the load; latencies include the backlog",
 	"rate-not-achieved": "the offered rate was not reached",
 	"generator-limited": "the load generator was the limit",
-	"steal":             "the hypervisor took CPU time away",
+	stolen:              "the hypervisor took CPU time away",
+	preempted:           "others took the measured thread's CPU, far more often than in the other trials of the case",
 }
 
 // marked counts the marks of trials that are kept, and where they fell.

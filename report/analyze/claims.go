@@ -52,6 +52,8 @@ func (r *run) open(c record.Claim) *claimState {
 	switch {
 	case c.Kind == "bound" && known && classSuffices(r.class, c.Needs):
 		r.bound(s)
+	case c.Kind == "probe":
+		r.probed(s)
 	case c.Kind != "compare" && c.Kind != "bound":
 		s.cannot(fmt.Sprintf("a claim of kind %s is not decided from the trials of a run", c.Kind), "")
 	case !known:

@@ -38,7 +38,7 @@ func (c *caseData) distributions() (out []Distribution, problems []string) {
 			if merged[name] == nil {
 				merged[name] = hdrhistogram.New(1, mergedMax, mergedDigits)
 			}
-			if n := merged[name].Merge(h); n > 0 {
+			if n := h.MergeInto(merged[name]); n > 0 {
 				problems = append(problems, fmt.Sprintf("trial %s: %d samples of histogram %s exceed an hour and are left out", t.Trial.ID, n, name))
 			}
 			trials[name]++
@@ -53,14 +53,15 @@ func (c *caseData) distributions() (out []Distribution, problems []string) {
 	return out, problems
 }
 
-// decodeHistogram reads what a trial child wrote, which is untrusted.
-func decodeHistogram(text string) (h *hdrhistogram.Histogram, err error) {
+// decodeHistogram reads what a trial child wrote, which is untrusted. Packed, a
+// histogram takes room for its samples only, not for the whole of its range.
+func decodeHistogram(text string) (h *hdrhistogram.PackedHistogram, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			h, err = nil, fmt.Errorf("malformed: %v", p)
 		}
 	}()
-	return hdrhistogram.Decode([]byte(text))
+	return hdrhistogram.DecodePacked([]byte(text))
 }
 
 func describe(name string, h *hdrhistogram.Histogram, trials int) Distribution {

@@ -84,9 +84,21 @@ func gather(res *record.Result) *run {
 	}
 	for _, c := range r.cases {
 		c.settle(&r.counts)
+		c.disturbed()
 		c.findSkip(res)
 	}
 	return r
+}
+
+// scenario is the scenario as it was run: with the blocks beyond its plan, under --for.
+func (r *run) scenario() record.ScenarioInfo {
+	info := r.res.Header.Scenario
+	for i := range r.res.Trials {
+		if t := &r.res.Trials[i]; r.res.Header.ForNS > 0 && t.Trial.Purpose == record.Timing {
+			info.Blocks = max(info.Blocks, t.Trial.Block+1)
+		}
+	}
+	return info
 }
 
 // place puts a trial where it counts, or counts it where it does not.

@@ -14,19 +14,6 @@ type Estimate struct {
 	Level       float64 // confidence the interval really has, at least the one asked
 }
 
-// walsh returns the averages of all pairs of x, each value with itself
-// included, rising. Zeros in x are kept.
-func walsh(x []float64) []float64 {
-	w := make([]float64, 0, len(x)*(len(x)+1)/2)
-	for i, a := range x {
-		for _, b := range x[i:] {
-			w = append(w, a+(b-a)/2)
-		}
-	}
-	slices.Sort(w)
-	return w
-}
-
 // sortedMedian is the median of values that rise.
 func sortedMedian(v []float64) float64 {
 	if len(v) == 0 {
@@ -41,15 +28,9 @@ func sortedMedian(v []float64) float64 {
 
 // HodgesLehmann estimates the location of x: the median of its Walsh averages,
 // with the interval that inverts the exact signed-rank test at error level
-// alpha. Ties only widen it.
+// alpha. Zeros are kept. Ties only widen it.
 func HodgesLehmann(x []float64, alpha float64) Estimate {
-	w := walsh(x)
-	e := Estimate{Value: sortedMedian(w)}
-	k, level := intervalIndex(len(w), alpha, untiedCDF(len(x)))
-	if k > 0 {
-		e.HasInterval, e.Lo, e.Hi, e.Level = true, w[k-1], w[len(w)-k], level
-	}
-	return e
+	return pairEstimate(newWalsh(x), alpha, untiedCDF(len(x)))
 }
 
 // intervalIndex finds the largest k for which the k-th smallest and k-th
@@ -75,36 +56,20 @@ func intervalIndex(m int, alpha float64, cdf func(t int) float64) (k int, level 
 // HodgesLehmannShift estimates the shift of x against y: the median of all
 // differences x-y, with the interval that inverts the exact rank-sum test.
 func HodgesLehmannShift(x, y []float64, alpha float64) Estimate {
-	d := make([]float64, 0, len(x)*len(y))
-	for _, a := range x {
-		for _, b := range y {
-			d = append(d, a-b)
-		}
+	if len(x) == 0 || len(y) == 0 {
+		return Estimate{Value: math.NaN()}
 	}
-	slices.Sort(d)
-	e := Estimate{Value: sortedMedian(d)}
-	if len(d) == 0 {
-		return e
-	}
-	k, level := intervalIndex(len(d), alpha, mannWhitneyCDF(len(x), len(y)))
-	if k > 0 {
-		e.HasInterval, e.Lo, e.Hi, e.Level = true, d[k-1], d[len(d)-k], level
-	}
-	return e
+	return pairEstimate(newDifferences(x, y), alpha, mannWhitneyCDF(len(x), len(y), untiedRankSums))
 }
 
 // mannWhitneyCDF is the distribution function of the untied Mann-Whitney count
 // of samples of n and m values.
-func mannWhitneyCDF(n, m int) func(u int) float64 {
+func mannWhitneyCDF(n, m int, untied func(n, m int) []float64) func(u int) float64 {
 	if n+m > ExactMannWhitneyMax {
 		mean, sd := float64(n*m)/2, math.Sqrt(float64(n*m)*float64(n+m+1)/12)
 		return func(u int) float64 { return normalUpper(-(float64(u) + 0.5 - mean) / sd) }
 	}
-	ranks := make([]int, n+m)
-	for i := range ranks {
-		ranks[i] = i + 1
-	}
-	cdf := rankSumPMF(ranks, n)
+	cdf := slices.Clone(untied(n, m))
 	for i := 1; i < len(cdf); i++ {
 		cdf[i] += cdf[i-1]
 	}
@@ -150,15 +115,8 @@ func binomialHalfCDF(t, n int) float64 {
 // Walsh averages against the untied distribution, so interval and p always
 // agree; ties make it larger, never smaller.
 func LocationBelow(x []float64, m float64) float64 {
-	t := 0
-	for i, a := range x {
-		for _, b := range x[i:] {
-			if a+(b-a)/2 >= m {
-				t++
-			}
-		}
-	}
-	return untiedCDF(len(x))(t)
+	w := newWalsh(x)
+	return untiedCDF(len(x))(w.size() - w.below(m))
 }
 
 // LocationAbove is LocationBelow on the other side.

@@ -1,6 +1,9 @@
 package analyze
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // ExactMannWhitneyMax is the largest number of values of both samples together
 // for which MannWhitney is exact; beyond it the normal approximation is used.
@@ -10,7 +13,11 @@ const ExactMannWhitneyMax = 100
 // ties: the null distribution is that of the midranks at hand. Among ties it
 // is not symmetric; the two-sided p counts every outcome at least as far from
 // the mean as the one observed.
-func MannWhitney(x, y []float64) Test {
+func MannWhitney(x, y []float64) Test { return mannWhitney(x, y, untiedRankSums) }
+
+// mannWhitney takes the null distribution of untied samples of n and m values
+// from untied, which may remember it.
+func mannWhitney(x, y []float64, untied func(n, m int) []float64) Test {
 	if len(x) == 0 || len(y) == 0 {
 		return untestable()
 	}
@@ -25,18 +32,33 @@ func MannWhitney(x, y []float64) Test {
 		variance := n * m / 12 * (total + 1 - ties/(total*(total-1)))
 		return normalTest(float64(w)/2, n*(total+1)/2, variance, 0.5, len(pooled))
 	}
-	pmf := rankSumPMF(ranks, len(x))
-	t := Test{N: len(pooled), Exact: true}
-	t.Less, t.Greater = tails(pmf, w)
 	// The doubled ranks average total+1, so the mean of w is an integer.
 	mean := len(x) * (len(pooled) + 1)
+	var pmf []float64
+	double := 1
+	if ties == 0 {
+		pmf, double = untied(len(x), len(y)), 2
+	} else {
+		pmf = rankSumPMF(ranks, len(x))
+	}
+	t := Test{N: len(pooled), Exact: true}
+	t.Less, t.Greater = tails(pmf, w/double)
 	for s, p := range pmf {
-		if abs(s-mean) >= abs(w-mean) {
+		if abs(double*s-mean) >= abs(w-mean) {
 			t.P += p
 		}
 	}
 	t.P = math.Min(t.P, 1)
 	return t
+}
+
+// untiedRankSums is the distribution of the sum of n of the ranks 1 to n+m.
+func untiedRankSums(n, m int) []float64 {
+	ranks := make([]int, n+m)
+	for i := range ranks {
+		ranks[i] = i + 1
+	}
+	return rankSumPMF(ranks, n)
 }
 
 func abs(i int) int {
@@ -49,23 +71,25 @@ func abs(i int) int {
 // rankSumPMF is the distribution of the sum of n of the ranks, every choice
 // equally likely.
 func rankSumPMF(ranks []int, n int) []float64 {
-	total := 0
-	for _, r := range ranks {
-		total += r
+	ranks = slices.Sorted(slices.Values(ranks))
+	least := make([]int, len(ranks)+1) // least[k]: sum of the k smallest
+	for i, r := range ranks {
+		least[i+1] = least[i] + r
 	}
+	total := least[len(ranks)]
 	// ways[k][s]: choices of k of the ranks seen so far that sum to s.
 	ways := make([][]float64, n+1)
 	for k := range ways {
 		ways[k] = make([]float64, total+1)
 	}
 	ways[0][0] = 1
-	reach := 0
 	for i, r := range ranks {
-		reach += r
 		for k := min(i+1, n); k >= 1; k-- {
 			to, from := ways[k], ways[k-1]
-			for s := reach; s >= r; s-- {
-				to[s] += from[s-r]
+			// The k-1 others are among the i ranks before this one.
+			most := least[i] - least[i-k+1]
+			for s := least[k-1]; s <= most; s++ {
+				to[s+r] += from[s]
 			}
 		}
 	}

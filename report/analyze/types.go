@@ -25,6 +25,7 @@ type Scenario struct {
 	Seed        uint64              `json:"seed,string"`
 	ClockCostNS float64             `json:"clock_cost_ns"` // of one timestamp
 	Environment record.Environment  `json:"environment"`
+	Probe       *record.Probe       `json:"probe,omitempty"` // of the machine; nil: none was made
 	Class       string              `json:"class,omitempty"` // hardware, soft, guest, or empty
 	// Metrics describes every metric any case has a cell for: the scenario's
 	// columns first, in their order, then the others as the file lists them.

@@ -66,14 +66,6 @@ func TestNotMeasurableSaysWhyAndWhere(t *testing.T) {
 	}
 }
 
-func TestProbeClaimsAreNotDecidedFromTrials(t *testing.T) {
-	b := halved().claim(record.Claim{Expect: "less", By: 0.2})
-	b.res.Header.Scenario.Claims[0].Kind = "probe"
-	if v := verdictOf(t, b); v.Status != NotMeasurable || !strings.Contains(v.Reason, "probe") {
-		t.Errorf("probe: %+v", v)
-	}
-}
-
 func TestHardwareCanTellWhatSoftCan(t *testing.T) {
 	b := halved().claim(record.Claim{Expect: "less", By: 0.2, Needs: "soft"})
 	b.res.Header.Environment = record.Environment{{Key: ClassKey, Value: "hardware"}}

@@ -106,7 +106,8 @@ func csvNumber(v float64) string {
 // csvText is text on one line that no spreadsheet takes for a formula.
 func csvText(s string) string {
 	s = Sanitize(s)
-	if t := strings.TrimLeft(s, " "); t != "" && strings.IndexByte("=+-@", t[0]) >= 0 {
+	// Some read the full-width forms of these as formulas too.
+	if t := strings.TrimLeft(s, " "); t != "" && strings.IndexAny(t, "=+-@＝＋－＠") == 0 {
 		return "'" + s
 	}
 	return s

@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/zcbench/zcbench/report/analyze"
@@ -37,7 +37,10 @@ type page struct {
 	CSS       template.CSS
 	Script    template.HTML
 	Title     string
-	Scenarios []scenarioView
+	Made      string // by what, of how much
+	Summary   *summaryView
+	Groups    []groupView
+	scenarios []scenarioView
 }
 
 // parsed is checked when the package is built into a program: a broken
@@ -64,6 +67,7 @@ func writePage(w io.Writer, r *analyze.Report, limit int) error {
 		return err
 	}
 	p := newPage(r)
+	p.Groups = newGroups(r, p.scenarios)
 	// The text is rendered once without plots, to know what room they have.
 	text, err := p.render()
 	if err != nil {
@@ -77,6 +81,7 @@ func writePage(w io.Writer, r *analyze.Report, limit int) error {
 	if err := p.addPlots(r, plots, room); err != nil {
 		return err
 	}
+	p.Groups = newGroups(r, p.scenarios)
 	full, err := p.render()
 	if err != nil {
 		return err
@@ -92,15 +97,21 @@ func newPage(r *analyze.Report) *page {
 	p := &page{
 		CSP: "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
 			"script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
-		CSS:    template.CSS(toneVariables() + pageCSS),
-		Script: template.HTML("<script>" + pageScript + "</script>"),
-		Title:  "zcbench report",
+		CSS:     template.CSS(toneVariables() + pageCSS),
+		Script:  template.HTML("<script>" + pageScript + "</script>"),
+		Title:   "zcbench report",
+		Summary: newSummary(r),
 	}
 	for i := range r.Scenarios {
-		p.Scenarios = append(p.Scenarios, newScenarioView(&r.Scenarios[i], i))
+		p.scenarios = append(p.scenarios, newScenarioView(&r.Scenarios[i], i))
 	}
-	if len(p.Scenarios) == 1 {
-		p.Title = p.Scenarios[0].Name + ": zcbench report"
+	switch n := len(p.scenarios); n {
+	case 0:
+	case 1:
+		p.Title = p.scenarios[0].Name + ": zcbench report"
+	default:
+		p.Title = fmt.Sprintf("zcbench: claims and verdicts of %d results", n)
+		p.Made = fmt.Sprintf("%d results of %s", n, countOf(len(groupsOf(r)), "scenario"))
 	}
 	return p
 }
@@ -120,9 +131,9 @@ func toneVariables() string {
 	for i, t := range tones {
 		fmt.Fprintf(&light, "--t%d:#%06x;", i, t.light)
 		fmt.Fprintf(&dark, "--t%d:#%06x;", i, t.dark)
-		fmt.Fprintf(&use, ".plot .s%d{stroke:var(--t%d)}.plot .f%d{fill:var(--t%d)}", i, i, i, i)
+		fmt.Fprintf(&use, ".plot .s%d{fill:none;stroke:var(--t%d)}.plot .f%d{fill:var(--t%d)}", i, i, i, i)
 	}
-	return ":root{" + light.String() + "}\n@media screen and (prefers-color-scheme: dark){:root{" + dark.String() + "}}\n" + use.String() + "\n"
+	return ":root{" + light.String() + "}\n@media screen and (prefers-color-scheme: dark){:root{" + dark.String() + "}}\n" + use.String() + svgHotCSS + "\n"
 }
 
 // figureView is a plot in the page, for wide and for narrow windows.
@@ -131,36 +142,111 @@ type figureView struct {
 	Wide, Narrow   template.HTML
 }
 
-// addPlots puts the plots into the page as long as there is room for them,
-// the one that shows the answer first.
+// addPlots puts the plots into the page as long as there is room for them: the
+// one that answers of every scenario, then the second of every scenario, and so
+// on, so that a page short of room leaves out the same kinds everywhere. What
+// room is left goes to drawings of the others for narrow windows.
 func (p *page) addPlots(r *analyze.Report, plots []Plot, room int) error {
-	for i := range p.Scenarios {
-		v := &p.Scenarios[i]
-		lead := leadPlot(&r.Scenarios[i], plots, i)
-		left := 0
-		for _, first := range []bool{true, false} {
-			for k := range plots {
-				if plots[k].Scenario != i || (k == lead) != first {
-					continue
-				}
-				f, err := newFigure(plots[k], &room)
-				switch {
-				case errors.Is(err, errNoRoom):
-					left++
-				case err != nil:
-					return err
-				case first:
-					v.Lead = f
-				default:
-					v.Figures = append(v.Figures, *f)
-				}
+	queue, blanks := p.queue(r, plots)
+	figures := make([]*figureView, len(plots))
+	for n, k := range queue {
+		f := &figureView{Title: plots[k].Title, Caption: plots[k].Caption}
+		if err := drawInto(&f.Wide, plots[k], wideSVG, &room); err != nil {
+			return err
+		}
+		if f.Wide == "" {
+			continue
+		}
+		figures[k] = f
+		if n < len(p.scenarios) { // one that answers
+			if err := drawInto(&f.Narrow, plots[k], narrowSVG, &room); err != nil {
+				return err
 			}
 		}
+	}
+	for _, k := range queue {
+		if figures[k] == nil || figures[k].Narrow != "" {
+			continue
+		}
+		if err := drawInto(&figures[k].Narrow, plots[k], narrowSVG, &room); err != nil {
+			return err
+		}
+	}
+	for i := range p.scenarios {
+		v, left := &p.scenarios[i], 0
+		lead := leadPlot(&r.Scenarios[i], plots, i)
+		for k := range plots {
+			switch {
+			case plots[k].Scenario != i || !slices.Contains(queue, k):
+			case figures[k] == nil:
+				left++
+			case k == lead:
+				v.Lead = figures[k]
+			default:
+				v.Figures = append(v.Figures, *figures[k])
+			}
+		}
+		v.FiguresNotes = blanks[i]
 		if left > 0 {
-			v.FiguresNote = fmt.Sprintf("%d plots are left out to keep this page small; zcbench report --png DIR writes them all.", left)
+			v.FiguresNotes = append(v.FiguresNotes, fmt.Sprintf("%s left out to keep this page small; zcbench report --png DIR writes them all.", pluralAre(left, "plot")))
 		}
 	}
 	return nil
+}
+
+// queue is the order in which plots get room, and for each scenario why others
+// are not drawn: they have no data.
+func (p *page) queue(r *analyze.Report, plots []Plot) (order []int, blanks [][]string) {
+	blanks = make([][]string, len(r.Scenarios))
+	rank := make([]int, len(plots))
+	next := make([]int, len(r.Scenarios))
+	leads := make([]int, len(r.Scenarios))
+	for i := range r.Scenarios {
+		leads[i] = leadPlot(&r.Scenarios[i], plots, i)
+	}
+	for k, pl := range plots {
+		i := pl.Scenario
+		if k != leads[i] && pl.pic.empty() {
+			blanks[i] = append(blanks[i], pl.pic.why())
+			continue
+		}
+		if k != leads[i] {
+			next[i]++
+			rank[k] = next[i]
+		}
+		order = append(order, k)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank[a] - rank[b] })
+	return order, blanks
+}
+
+// drawInto draws a plot for the page if there is room for it, and takes that.
+func drawInto(to *template.HTML, p Plot, width int, room *int) error {
+	if *room < smallestSVG {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := p.svg(&b, lengthOf(width), true); err != nil {
+		return fmt.Errorf("draw plot %s: %w", p.Name, err)
+	}
+	if need := b.Len() + len(p.Title) + len(p.Caption) + figureMarkup; need <= *room {
+		*room -= need
+		// Safe: the canvas writes only numbers, its own names and escaped text.
+		*to = template.HTML(b.String())
+	}
+	return nil
+}
+
+const (
+	smallestSVG  = 1500 // bytes of room below which drawing is not worth trying
+	figureMarkup = 200  // bytes around a drawing
+)
+
+func pluralAre(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, noun)
 }
 
 // leadPlot is the index of the plot that shows the answer: the kind the
@@ -177,31 +263,4 @@ func leadPlot(s *analyze.Scenario, plots []Plot, scenario int) int {
 		}
 	}
 	return fallback
-}
-
-var errNoRoom = errors.New("no room for the plot")
-
-// newFigure draws a plot for the page and takes its size from room. When only
-// the wide one fits, it serves narrow windows too.
-func newFigure(p Plot, room *int) (*figureView, error) {
-	f := &figureView{Title: p.Title, Caption: p.Caption}
-	for _, side := range []struct {
-		width int
-		to    *template.HTML
-	}{{wideSVG, &f.Wide}, {narrowSVG, &f.Narrow}} {
-		var b bytes.Buffer
-		if err := p.svg(&b, lengthOf(side.width), true); err != nil {
-			return nil, fmt.Errorf("draw plot %s: %w", p.Name, err)
-		}
-		if b.Len() > *room {
-			break
-		}
-		*room -= b.Len()
-		// Safe: the canvas writes only numbers, its own names and escaped text.
-		*side.to = template.HTML(b.String())
-	}
-	if f.Wide == "" {
-		return nil, errNoRoom
-	}
-	return f, nil
 }

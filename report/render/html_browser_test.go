@@ -189,7 +189,7 @@ func TestPageInBrowser(t *testing.T) {
 	browser := startBrowser(t)
 	pages := map[string]string{
 		"one": savePage(t, reportOf(t, fixture.Result())), "sweep": savePage(t, reportOf(t, fixture.Sweep())),
-		"hostile": savePage(t, withHostileNames(t)), "bare": savePage(t, degenerate(t)["nothing measured"]),
+		"hostile": savePage(t, withHostileNames(t)), "combined": savePage(t, combined(t)), "bare": savePage(t, degenerate(t)["nothing measured"]),
 	}
 	for name, path := range pages {
 		for _, width := range []int64{400, 1400, 2000} {
@@ -218,33 +218,57 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// checkContrast wants text of the page and of the plots to stand out from
-// their ground, which must be dark if the reader asked for that.
+// contrasts computes for every text that shows how it stands out from what is
+// behind it: the nearest ground among its ancestors, of a label in a plot that
+// of the page. It returns the luminance of the page, the number of texts of the
+// page and of the plots, and those below 4.5:1.
+const contrasts = `(() => {
+  const rgba = (c) => c.match(/[\d.]+/g).map(Number);
+  const lum = (c) => rgba(c).slice(0, 3).map((v) => v / 255)
+    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = getComputedStyle(e).backgroundColor;
+      if ((rgba(c)[3] ?? 1) > 0) return c;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const out = { page: lum(getComputedStyle(document.body).backgroundColor), texts: 0, labels: 0, poor: [] };
+  for (const e of document.querySelectorAll("body *")) {
+    if (e.closest("script") || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.getClientRects().length) continue;
+    const label = e.closest("svg"), style = getComputedStyle(e);
+    const a = lum(label ? style.fill : style.color), b = lum(ground(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    label ? out.labels++ : out.texts++;
+    if (ratio < 4.5) out.poor.push(ratio.toFixed(1) + ": " + e.tagName + "." + e.className + " " + e.textContent.slice(0, 40));
+  }
+  return out;
+})()`
+
+// checkContrast wants every text to stand out from its ground, and the ground of
+// the page to be dark if the reader asked for that.
 func checkContrast(t *testing.T, p *tab, dark bool) {
 	t.Helper()
-	got := eval[[]float64](t, p, `(() => {
-	  const lum = (c) => c.match(/\d+(\.\d+)?/g).slice(0, 3).map((v) => v / 255)
-	    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
-	  const ground = lum(getComputedStyle(document.body).backgroundColor);
-	  const ratio = (l) => (Math.max(l, ground) + 0.05) / (Math.min(l, ground) + 0.05);
-	  const inks = [...document.querySelectorAll("svg.plot text")].map((t) => ratio(lum(getComputedStyle(t).fill)));
-	  return [ground, ratio(lum(getComputedStyle(document.body).color)), Math.min(...inks), inks.length];
-	})()`)
-	if (got[0] < 0.2) != dark {
-		t.Errorf("luminance of the ground is %.2f, dark asked for: %v", got[0], dark)
+	got := eval[struct {
+		Page          float64
+		Texts, Labels int
+		Poor          []string
+	}](t, p, contrasts)
+	if (got.Page < 0.2) != dark {
+		t.Errorf("luminance of the ground is %.2f, dark asked for: %v", got.Page, dark)
 	}
-	if got[1] < 7 || got[2] < 4.5 || got[3] == 0 {
-		t.Errorf("contrast of the text is %.1f, of the %g labels in plots at least %.1f; want 7 and 4.5", got[1], got[3], got[2])
+	if len(got.Poor) > 0 || got.Texts < 20 || got.Labels == 0 {
+		t.Errorf("of %d texts and %d labels of plots these stand out too little: %q", got.Texts, got.Labels, got.Poor)
 	}
 }
 
 func TestTableSortsByMouseAndKeyboard(t *testing.T) {
 	p := open(t, startBrowser(t), savePage(t, reportOf(t, fixture.Result())), 1400, false)
 	read := func() []float64 {
-		return eval[[]float64](t, p, `[...document.querySelectorAll("table.sortable tbody tr")].map((r) => Number(r.cells[2].dataset.sort))`)
+		return eval[[]float64](t, p, `[...document.querySelectorAll("table.all tbody tr")].map((r) => Number(r.cells[2].dataset.sort))`)
 	}
 	before := read()
-	button := chromedp.CSS("table.sortable thead th:nth-child(3) button")
+	button := chromedp.CSS("table.all thead th:nth-child(3) button")
 	if err := chromedp.Do(p.ctx, chromedp.Click(button)); err != nil {
 		t.Fatal(err)
 	}
@@ -278,4 +302,101 @@ func TestHoverTellsTheValue(t *testing.T) {
 		t.Errorf("hovering a point of the residency plot shows %q", tip)
 	}
 	p.quiet(t)
+}
+
+// tipText is what the page tells at the pointer or the focus.
+const tipText = `(() => { const t = document.getElementById("tip"); return t.hidden ? "" : t.textContent; })()`
+
+// middles gives a label and the middle of each plot's first bar or marker that
+// tells something.
+const middles = `[...document.querySelectorAll("figure svg.plot")].filter((s) => s.getClientRects().length).map((s) => {
+  const hot = s.querySelector(".hot");
+  if (!hot) return { title: s.getAttribute("aria-label"), says: "", x: 0, y: 0 };
+  hot.scrollIntoView({ block: "center" });
+  const b = hot.getBoundingClientRect();
+  return { title: s.getAttribute("aria-label"), says: hot.getAttribute("aria-label"), x: b.left + b.width / 2 + scrollX, y: b.top + b.height / 2 + scrollY };
+})`
+
+func TestEveryPlotTellsItsValues(t *testing.T) {
+	r := reportOf(t, fixture.Shared())
+	p := open(t, startBrowser(t), savePage(t, r), 1400, false)
+	type middle struct {
+		Title, Says string
+		X, Y        float64
+	}
+	plots := eval[[]middle](t, p, middles)
+	if len(plots) != 8 {
+		t.Errorf("%d plots show, want all eight kinds", len(plots))
+	}
+	for _, m := range plots {
+		if m.Says == "" {
+			t.Errorf("%s: nothing to point at", m.Title)
+			continue
+		}
+		at := eval[[]float64](t, p, fmt.Sprintf(`(() => { scrollTo(0, %g - 400); return [%g - scrollX, %g - scrollY]; })()`, m.Y, m.X, m.Y))
+		if err := chromedp.Do(p.ctx, chromedp.MouseEvent("mouseMoved", 1, 1), chromedp.MouseEvent("mouseMoved", at[0], at[1])); err != nil {
+			t.Fatal(err)
+		}
+		tip := eval[string](t, p, tipText)
+		if tip == "" || !strings.ContainsAny(tip, "0123456789") || !strings.Contains(tip, "{group=") {
+			t.Errorf("%s: pointing at %q tells %q", m.Title, m.Says, tip)
+		}
+	}
+	p.quiet(t)
+}
+
+func TestArrowKeysWalkThroughAPlot(t *testing.T) {
+	p := open(t, startBrowser(t), savePage(t, reportOf(t, fixture.Result())), 1400, false)
+	if err := chromedp.Do(p.ctx, chromedp.Focus(chromedp.CSS(".lead .wide svg.plot"))); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, key := range []string{kb.ArrowRight, kb.ArrowRight, kb.ArrowLeft} {
+		if err := chromedp.Do(p.ctx, chromedp.KeyEvent(key)); err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, eval[string](t, p, tipText))
+	}
+	if !strings.Contains(told[0], "pages after") || told[1] == told[0] || told[2] != told[0] {
+		t.Errorf("right, right, left tell %q", told)
+	}
+	if err := chromedp.Do(p.ctx, chromedp.KeyEvent(kb.Escape)); err != nil {
+		t.Fatal(err)
+	}
+	if tip := eval[string](t, p, tipText); tip != "" {
+		t.Errorf("Escape leaves %q", tip)
+	}
+	p.quiet(t)
+}
+
+func TestVerdictsSort(t *testing.T) {
+	p := open(t, startBrowser(t), savePage(t, combined(t)), 1000, true)
+	read := func() []float64 {
+		return eval[[]float64](t, p, `[...document.querySelectorAll("table.verdicts tbody tr")].map((r) => Number(r.cells[2].dataset.sort))`)
+	}
+	before := read()
+	if err := chromedp.Do(p.ctx, chromedp.Click(chromedp.CSS("table.verdicts thead th:nth-child(3) button"))); err != nil {
+		t.Fatal(err)
+	}
+	if after := read(); !slices.IsSorted(after) || slices.Equal(after, before) || len(after) < 5 {
+		t.Errorf("sorting by verdict gives %v, from %v", after, before)
+	}
+	first := eval[string](t, p, `document.querySelector("table.verdicts .verdict").textContent`)
+	if !strings.Contains(first, "Supported") {
+		t.Errorf("the first verdict is %q", first)
+	}
+	p.quiet(t)
+}
+
+func TestPageFitsPaper(t *testing.T) {
+	p := open(t, startBrowser(t), savePage(t, combined(t)), 760, true)
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}); err != nil {
+		t.Fatal(err)
+	}
+	p.shot(t, "print")
+	checkContrast(t, p, false) // ink on white, whatever the screen prefers
+	if w := eval[float64](t, p, `Math.max(...[...document.querySelectorAll("svg.plot, h1, h2, p, table.verdicts")].map((e) => e.getBoundingClientRect().right))`); w > 761 {
+		t.Errorf("something reaches %g of 760 px of the paper", w)
+	}
 }

@@ -130,6 +130,11 @@ func withHostileNames(t *testing.T) *analyze.Report {
 	s.Points[0].Cases = cases
 	s.Info.Text = hostileNames()[0] + "\n\t" + hostileNames()[4]
 	s.Headline, s.Info.Question, s.Info.Headline.Plot = hostileNames()[1], hostileNames()[0], hostileNames()[2]
+	s.Probe = &record.Probe{Kernel: hostileNames()[4]}
+	for i, n := range hostileNames() {
+		s.Probe.Findings = append(s.Probe.Findings, record.Finding{Sort: probeSorts[i%len(probeSorts)].sort, Family: n, Name: n, Verdict: record.FindingVerdict(n),
+			Unit: n, Reason: n, Evidence: n, Steps: []record.Step{{Name: n}}, Affects: []string{n}})
+	}
 	s.Skips = append(s.Skips, record.Skip{Case: hostileNames()[7], Reason: hostileNames()[1], Remedy: hostileNames()[6]})
 	return r
 }

@@ -10,13 +10,21 @@ import (
 	"github.com/zcbench/zcbench/report/internal/figure"
 )
 
+// howOrdered tells in what order the trials came.
+func howOrdered(s *analyze.Scenario) string {
+	if s.Info.Blocks == 0 {
+		return fmt.Sprintf("Each trial is a fresh process. Nothing was timed; every case was verified and counted, in random order (seed %d).", s.Seed)
+	}
+	return fmt.Sprintf("Each trial is a fresh process. %d blocks run every case once each in random order (seed %d), so that whatever disturbs the machine meets all cases alike; effects pair the trials of a block.", s.Info.Blocks, s.Seed)
+}
+
 // howMeasured tells how the figures came about.
 func howMeasured(s *analyze.Scenario) []string {
 	c := s.Counts
 	out := []string{
 		fmt.Sprintf("%d trials are behind the figures: %d timing, %d counting, %d verifying. %d failed, %d did not count, %d were skipped.",
 			c.Used, c.Timing, c.Counting, c.Verify, c.Failed, c.Invalid, c.Skipped),
-		fmt.Sprintf("Each trial is a fresh process. %d blocks run every case once each in random order (seed %d), so that whatever disturbs the machine meets all cases alike; effects pair the trials of a block.", s.Info.Blocks, s.Seed),
+		howOrdered(s),
 		"Arrivals and sizes of messages are seeded and the same for all cases of a block; every trial reports what it received, and a difference is an error.",
 		"Timing trials do nothing beside the work. Counting trials, with one message in flight, count calls, copies, allocations and pages. Verifying trials check every byte of every payload.",
 		"Latency counts from the moment a message was due to be sent, so a stalled receiver cannot hide its queue.",

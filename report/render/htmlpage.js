@@ -17,6 +17,8 @@
       table.tBodies[0].append(...[...table.tBodies[0].rows].sort(order(i, up)));
     }));
   }
+  // A font of other widths is stretched to the room the labels were given.
+  for (const text of document.querySelectorAll("svg.plot text[textLength]")) text.setAttribute("lengthAdjust", "spacingAndGlyphs");
   // The value under the pointer, at once and on touch screens too.
   const tip = document.getElementById("tip");
   for (const spot of document.querySelectorAll(".hot")) {
@@ -24,17 +26,32 @@
     spot.setAttribute("aria-label", title.textContent);
     title.remove();
   }
-  const show = (event) => {
-    const spot = event.target.closest?.(".hot");
+  const tell = (spot) => {
     tip.hidden = !spot;
     if (!spot) return;
     tip.textContent = spot.getAttribute("aria-label");
-    const at = spot.getBoundingClientRect(), box = tip.getBoundingClientRect();
-    const left = at.left + at.width / 2 - box.width / 2;
+    const area = spot.getBoundingClientRect(), box = tip.getBoundingClientRect();
+    const left = area.left + area.width / 2 - box.width / 2;
     tip.style.left = Math.max(4, Math.min(left, innerWidth - box.width - 4)) + "px";
-    tip.style.top = (at.top > box.height + 8 ? at.top - box.height - 4 : at.bottom + 4) + "px";
+    tip.style.top = (area.top > box.height + 8 ? area.top - box.height - 4 : area.bottom + 4) + "px";
   };
-  document.addEventListener("pointerover", show);
+  document.addEventListener("pointerover", (e) => tell(e.target.closest?.(".hot")));
+  // Arrow keys walk through the values of the plot that has the focus.
+  const at = new WeakMap();
+  for (const plot of document.querySelectorAll("svg.plot")) {
+    const spots = [...plot.querySelectorAll(".hot")];
+    if (!spots.length) continue;
+    plot.setAttribute("tabindex", "0");
+    plot.addEventListener("keydown", (e) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
+      if (!step) return;
+      e.preventDefault();
+      const next = ((at.get(plot) ?? (step > 0 ? -1 : 0)) + step + spots.length) % spots.length;
+      at.set(plot, next);
+      tell(spots[next]);
+    });
+    plot.addEventListener("blur", () => tell(null));
+  }
   document.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
   document.addEventListener("keydown", (e) => { if (e.key === "Escape") tip.hidden = true; });
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));

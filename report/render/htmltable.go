@@ -178,3 +178,46 @@ func newDetails(s *analyze.Scenario) (out []detailView, note string) {
 	}
 	return out, ""
 }
+
+// clientsView is what the cases of a point hold for a client.
+type clientsView struct {
+	Title, Note string
+	Head        []string
+	Rows        [][]clientCell
+}
+
+// clientCell is a figure with what it sorts by.
+type clientCell struct{ Text, Sort string }
+
+// newClients lists the derived figures per client, a table for each point.
+func newClients(s *analyze.Scenario) []clientsView {
+	var out []clientsView
+	for i := range s.Points {
+		p := &s.Points[i]
+		head, rows := perClientRows(s, p)
+		if rows == nil {
+			continue
+		}
+		clients, _ := clientsOf(p)
+		v := clientsView{Title: fmt.Sprintf("Memory for each of %d clients, derived", clients), Head: head}
+		if len(s.Points) > 1 {
+			v.Title += ": " + cleanText(p.Name)
+		}
+		if len(out) == 0 {
+			v.Note = perClientNote(head)
+		}
+		for n, row := range rows {
+			cells := []clientCell{{row[0].text, strconv.Itoa(n)}}
+			for _, c := range row[1:] {
+				cell := clientCell{Text: c.text}
+				if c.known {
+					cell.Sort = strconv.FormatFloat(c.v, 'g', -1, 64)
+				}
+				cells = append(cells, cell)
+			}
+			v.Rows = append(v.Rows, cells)
+		}
+		out = append(out, v)
+	}
+	return out
+}

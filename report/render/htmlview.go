@@ -20,15 +20,18 @@ type scenarioView struct {
 	Flags                      []string
 	Errors, Warnings           []warningView
 	Verdicts                   []verdictView
+	Side                       string // which of several results of the scenario, else empty
 	Lead                       *figureView
+	Clients                    []clientsView
 	Table                      tableView
 	Details                    []detailView
 	DetailsNote                string
 	Figures                    []figureView
-	FiguresNote                string
+	FiguresNotes               []string
 	Skips                      []skipView
 	Measured, Reading          []string
 	Environment                record.Environment
+	Probe                      *probeView
 	File, Text, Footer         string
 }
 
@@ -52,8 +55,8 @@ const maxScenarioText = 128 << 10
 
 func newScenarioView(s *analyze.Scenario, i int) scenarioView {
 	v := scenarioView{
-		ID: fmt.Sprintf("s%d", i+1), Name: cleanText(s.Info.Name),
-		Question: cleanText(s.Info.Question), Answer: cleanText(s.Headline),
+		ID: sectionID(i), Name: scenarioName(s),
+		Question: cleanText(s.Info.Question), Answer: answerOf(s),
 		Started: s.Started.UTC().Format("2006-01-02 15:04 UTC"), Machine: machine(s.Environment),
 		File: cleanText(s.Info.File), Text: cleanLines(s.Info.Text), Footer: footer(s),
 		Table: newTable(s), Measured: howMeasured(s), Reading: howToRead(s),
@@ -64,9 +67,6 @@ func newScenarioView(s *analyze.Scenario, i int) scenarioView {
 	if v.Question == "" {
 		v.Question = v.Name
 	}
-	if v.Answer == "" {
-		v.Answer = "No answer: the figures it needs were not measured in this run. See the warnings below."
-	}
 	if v.File == "" {
 		v.File = "the file as it was run"
 	}
@@ -74,6 +74,7 @@ func newScenarioView(s *analyze.Scenario, i int) scenarioView {
 		v.Text = strings.ToValidUTF8(v.Text[:maxScenarioText], "") + "\n... cut: the result file holds it in full"
 	}
 	v.Flags = flags(s)
+	v.Clients = newClients(s)
 	v.Details, v.DetailsNote = newDetails(s)
 	for _, w := range s.Warnings {
 		view := warningView{string(w.Level), cleanText(w.Text), cleanAll(w.Cases)}
@@ -82,9 +83,10 @@ func newScenarioView(s *analyze.Scenario, i int) scenarioView {
 		}
 		v.Warnings = append(v.Warnings, view)
 	}
-	for _, k := range s.Skips {
+	for _, k := range allSkips(s) {
 		v.Skips = append(v.Skips, skipView{cleanText(k.Case), cleanText(k.Reason), cleanText(k.Remedy)})
 	}
+	v.Probe = newProbe(s.Probe)
 	for _, e := range s.Environment {
 		v.Environment = append(v.Environment, record.EnvItem{Key: cleanText(e.Key), Value: cleanText(e.Value), Unavailable: cleanText(e.Unavailable)})
 	}
@@ -117,6 +119,9 @@ func machine(e record.Environment) string {
 	}
 	if v, ok := e.Get("kernel"); ok {
 		out = append(out, "kernel "+cleanText(v))
+	}
+	if v, ok := e.Get(analyze.ClassKey); ok && v != "n/a" {
+		out = append(out, "class "+cleanText(v))
 	}
 	return strings.Join(out, ", ")
 }

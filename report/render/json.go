@@ -1,8 +1,6 @@
 package render
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/zcbench/zcbench/report/analyze"
@@ -21,10 +19,5 @@ type document struct {
 // JSON writes the whole report as one indented JSON document: every figure in
 // base units, with the samples it rests on. The options do not matter.
 func JSON(w io.Writer, r *analyze.Report, _ Options) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(document{"zcbench-report", JSONVersion, r}); err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	return nil
+	return encodeJSON(w, document{"zcbench-report", JSONVersion, r})
 }

@@ -10,10 +10,13 @@ import (
 )
 
 // Markdown writes the report in GitHub's dialect, fit for the summary of a CI
-// job. Text from files is escaped: it can neither break a table nor become
+// job; several scenarios begin with one table of claims and verdicts. Text from files is escaped: it can neither break a table nor become
 // markup. Of the options only ASCII matters.
 func Markdown(w io.Writer, r *analyze.Report, o Options) error {
 	bw := bufio.NewWriter(w)
+	if text := markdownVerdicts(r, o); text != "" && len(r.Scenarios) > 1 {
+		bw.WriteString(text + "\n---\n\n")
+	}
 	for i := range r.Scenarios {
 		if i > 0 {
 			bw.WriteString("\n---\n\n")
@@ -88,6 +91,7 @@ func markdownScenario(s *analyze.Scenario, o Options) string {
 			paragraph("### " + o.md(p.Name))
 		}
 		paragraph(strings.TrimSuffix(markdownTable(s, p, o), "\n"))
+		paragraph(strings.TrimSuffix(markdownClients(s, p, o), "\n"))
 	}
 	paragraph(o.md(ReadingNote))
 	for _, n := range missingWords(s) {
@@ -133,6 +137,31 @@ func markdownTable(s *analyze.Scenario, p *analyze.Point, o Options) string {
 			cells = append(cells, markdownCell(c.Cells[metric], o))
 		}
 		row(cells)
+	}
+	return b.String()
+}
+
+// markdownClients is what each case holds for a client; empty where there is
+// nothing to divide.
+func markdownClients(s *analyze.Scenario, p *analyze.Point, o Options) string {
+	head, rows := perClientRows(s, p)
+	if rows == nil {
+		return ""
+	}
+	clients, _ := clientsOf(p)
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Memory for each of %d clients, derived.**", clients)
+	if p == &s.Points[0] {
+		b.WriteString(" " + o.md(perClientNote(head)))
+	}
+	b.WriteString("\n\n")
+	b.WriteString("| " + strings.Join(head, " | ") + " |\n| ---" + strings.Repeat(" | ---:", len(head)-1) + " |\n")
+	for _, row := range rows {
+		b.WriteString("| " + o.md(row[0].text))
+		for _, c := range row[1:] {
+			b.WriteString(" | " + c.text)
+		}
+		b.WriteString(" |\n")
 	}
 	return b.String()
 }

@@ -6,21 +6,33 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
+	"github.com/zcbench/zcbench/harness/record"
 	"github.com/zcbench/zcbench/report/analyze"
 )
 
-// Kinds of plots, as a scenario's headline names them.
+// Kinds of plots; a scenario's headline names one.
 const (
-	PlotResidency = "residency"
-	PlotLatency   = "latency"
-	PlotEffects   = "effects"
-	PlotPareto    = "pareto"
+	PlotResidency  = "residency"
+	PlotMemory     = "memory"
+	PlotStarvation = "starvation"
+	PlotWaste      = "waste"
+	PlotLatency    = "latency"
+	PlotEffects    = "effects"
+	PlotPareto     = "pareto"
+
+	PlotDistribution = "distribution" // of no headline
 )
+
+// HeadlinePlots are the kinds a scenario's headline may ask for.
+func HeadlinePlots() []string {
+	return []string{PlotResidency, PlotMemory, PlotStarvation, PlotWaste, PlotLatency, PlotEffects, PlotPareto}
+}
 
 // PlotOptions sets the size of plots; the zero value is good for documents.
 type PlotOptions struct {
@@ -33,6 +45,21 @@ const (
 	maxPanels      = 12 // of one picture
 	maxEffectPlots = 24 // points with a plot of effects of their own
 )
+
+// usualPlots are drawn of every scenario that receives, if only to say what is
+// missing.
+var usualPlots = []string{PlotResidency, PlotLatency, PlotEffects, PlotPareto}
+
+// usual reports whether readers would look for a plot of the kind. Posts have
+// no messages that wait and no buffers that fill.
+func usual(kind string, s *analyze.Scenario) bool {
+	receives := slices.ContainsFunc(s.Points, func(p analyze.Point) bool {
+		k := p.Info.Workload.Kind
+		return k == "" || k == record.KindReceive
+	})
+	untimed := s.Info.Blocks == 0 && (kind == PlotLatency || kind == PlotPareto) && len(s.Points) > 0
+	return kind == s.Info.Headline.Plot || !untimed && slices.Contains(usualPlots, kind) && (receives || len(s.Points) == 0)
+}
 
 // Plot is one picture of a report.
 type Plot struct {
@@ -47,9 +74,11 @@ type Plot struct {
 	opt PlotOptions
 }
 
-// Plots draws the report: of each scenario the residency over time, the
-// latency distributions and memory against CPU with a panel per point, and the
-// effects of each point. What has no data becomes a picture that says so.
+// Plots draws the report: of each scenario the residency over time, the memory
+// by client, quiet clients beside busy ones, waste, the latency distributions
+// and memory against CPU with a panel per point, and the effects of each point.
+// A plot the scenario asks for, or that any scenario should have, says so when
+// it has no data; others are left out then.
 func Plots(r *analyze.Report, o PlotOptions) ([]Plot, error) {
 	if o.Width == 0 {
 		o.Width = 760
@@ -81,18 +110,26 @@ func scenarioPlots(s *analyze.Scenario) []Plot {
 		views = []pointView{{}}
 	}
 	var out []Plot
-	paged := func(kind string, make func([]pointView) *picture) {
-		for from := 0; from < len(views); from += maxPanels {
+	paged := func(kind string, most int, make func([]pointView) *picture) {
+		for from := 0; from < len(views); from += most {
 			name := kind
 			if from > 0 {
-				name = fmt.Sprintf("%s-%d", kind, from/maxPanels+1)
+				name = fmt.Sprintf("%s-%d", kind, from/most+1)
 			}
-			out = append(out, newPlot(name, kind, s, make(views[from:min(from+maxPanels, len(views))])))
+			pic := make(views[from:min(from+most, len(views))])
+			if pic.empty() && !usual(kind, s) {
+				continue
+			}
+			out = append(out, newPlot(name, kind, s, pic))
 		}
 	}
-	paged(PlotResidency, residencyPicture)
-	paged(PlotLatency, latencyPicture)
-	paged(PlotPareto, func(v []pointView) *picture { return paretoPicture(s, v) })
+	paged(PlotResidency, maxPanels, residencyPicture)
+	paged(PlotMemory, maxPanels, func(v []pointView) *picture { return memoryPicture(s, v) })
+	paged(PlotStarvation, maxPanels, func(v []pointView) *picture { return starvationPicture(s, v) })
+	paged(PlotWaste, wastePoints, func(v []pointView) *picture { return wastePicture(s, v) })
+	paged(PlotLatency, maxPanels, latencyPicture)
+	paged(PlotDistribution, maxPanels, distributionPicture)
+	paged(PlotPareto, maxPanels, func(v []pointView) *picture { return paretoPicture(s, v) })
 	for i, v := range views {
 		name := PlotEffects
 		if len(views) > 1 {
@@ -141,9 +178,13 @@ func (p Plot) SVG(w io.Writer) error {
 
 // svg draws at the given width. An inline picture has no title: the page has.
 func (p Plot) svg(w io.Writer, width vg.Length, inline bool) error {
-	c := newSVGCanvas(width, p.pic.size(width, !inline))
+	c := newSVGCanvas(width, p.pic.size(width, !inline), inline)
 	p.pic.paint(draw.New(c), !inline)
-	return c.write(w, p.Alt, inline)
+	alt := p.Alt
+	if inline { // the page has told the rest
+		alt = p.Title
+	}
+	return c.write(w, alt)
 }
 
 // WritePNGs writes every plot of the report into dir, made if missing, and

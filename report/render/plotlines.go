@@ -43,7 +43,7 @@ const maxPoints = 5000
 
 // pointsFor is how many points a line needs to look the same on w: a stretch
 // of one point's width shows its first, lowest and highest.
-func pointsFor(w vg.Length) int { return min(maxPoints, max(60, int(2*w))) }
+func pointsFor(w vg.Length) int { return min(maxPoints, max(60, int(1.2*w))) }
 
 const (
 	leaderLength = vg.Length(16) // between the plot and the names

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -174,6 +176,20 @@ func (g plotterGrid) Plot(c draw.Canvas, p *plot.Plot) {
 
 // hotspot lets the reader of an SVG point at a place and see text.
 func hotspot(c draw.Canvas, at vg.Point, text string) {
+	if s := inSVG(c); s != nil {
+		s.hotspot(at, 9, text)
+	}
+}
+
+// hotArea does the same for a rectangle.
+func hotArea(c draw.Canvas, r box, text string) {
+	if s := inSVG(c); s != nil {
+		s.hotArea(r, text)
+	}
+}
+
+// inSVG is the SVG canvas under a canvas; nil when it is none.
+func inSVG(c draw.Canvas) *svgCanvas {
 	var v vg.Canvas = c
 	for {
 		d, ok := v.(draw.Canvas)
@@ -182,7 +198,21 @@ func hotspot(c draw.Canvas, at vg.Point, text string) {
 		}
 		v = d.Canvas
 	}
-	if s, ok := v.(*svgCanvas); ok {
-		s.hotspot(at, 9, text)
+	s, _ := v.(*svgCanvas)
+	return s
+}
+
+// empty reports whether the picture has nothing but notes in place of panels.
+func (f *picture) empty() bool {
+	return !slices.ContainsFunc(f.panels, func(p panel) bool { _, note := p.(notePanel); return !note })
+}
+
+// why says why an empty picture is.
+func (f *picture) why() string {
+	for _, p := range f.panels {
+		if n, ok := p.(notePanel); ok {
+			return n.text
+		}
 	}
+	return f.title + ": no data."
 }

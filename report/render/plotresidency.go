@@ -59,7 +59,7 @@ func residencyPanel(p pointView) *linePanel {
 	l := &linePanel{title: p.name, yText: "resident pages of the receive buffers",
 		xText: "messages received", xUnit: record.UnitOne, yUnit: record.UnitPages}
 	xs, ys := []float64{0}, []float64{0}
-	var warm []float64
+	var warm, ends []float64
 	for i := range p.cases {
 		c := &p.cases[i]
 		lines := timeLines(c.Case, residencySeries)
@@ -76,6 +76,7 @@ func residencyPanel(p pointView) *linePanel {
 			}
 			warm = append(warm, t.warmupEnd)
 		}
+		ends = append(ends, lines[0].pts[len(lines[0].pts)-1].y)
 		cv.spots = timeSpots(c.name, lines[0].pts)
 		l.curves = append(l.curves, cv)
 		l.names = append(l.names, c.name)
@@ -85,9 +86,14 @@ func residencyPanel(p pointView) *linePanel {
 	}
 	l.x, _ = valueRange(false, xs...)
 	l.x = l.x.fromZero()
-	l.y, _ = valueRange(false, ys...)
-	l.y = l.y.fromZero()
-	l.y.hi *= 1.04
+	l.y = levelRange(ys, ends)
+	if l.y.log {
+		l.raise()
+		l.yText += " (log scale)"
+		if slices.Contains(ys[1:], 0) {
+			l.yText += "; 0 lies on the lower edge"
+		}
+	}
 	l.shadeTo, l.shadeText = slices.Min(warm), "warm-up"
 	if d := slices.Max(warm) - slices.Min(warm); d > 0.01*l.x.hi {
 		l.shadeText = "warm-up (of the shortest)"
@@ -95,14 +101,54 @@ func residencyPanel(p pointView) *linePanel {
 	return l
 }
 
-// timeSpots are about thirty places of a time line that tell their values; five
+// wideSpan is how far the levels reached may lie apart before a linear axis
+// would press the smaller ones onto its edge.
+const wideSpan = 25
+
+// levelRange is the axis of levels: linear from zero, or logarithmic when what
+// the cases reached in the end spans more than wideSpan.
+func levelRange(ys, ends []float64) axisRange {
+	reached, ok := valueRange(true, ends...)
+	if ok && reached.hi/reached.lo > wideSpan {
+		if r, ok := valueRange(true, ys...); ok {
+			// The first samples of a run may be of a page or two: no reason to
+			// give them half of the height.
+			r.lo = math.Max(r.lo, reached.lo/10)
+			return r.padded(0.04)
+		}
+	}
+	r, _ := valueRange(false, ys...)
+	r = r.fromZero()
+	r.hi += (r.hi - r.lo) * 0.04
+	return r
+}
+
+// raise puts what lies below a logarithmic axis on its lower edge.
+func (l *linePanel) raise() {
+	up := func(pts []xy) {
+		for i := range pts {
+			pts[i].y = math.Max(pts[i].y, l.y.lo)
+		}
+	}
+	for _, cv := range l.curves {
+		up(cv.pts)
+		for _, f := range cv.faint {
+			up(f)
+		}
+		for i := range cv.spots {
+			cv.spots[i].y = math.Max(cv.spots[i].y, l.y.lo)
+		}
+	}
+}
+
+// timeSpots are about twenty places of a time line that tell their values; five
 // carry the marker.
 func timeSpots(name string, pts []xy) []spot {
 	var out []spot
-	every := int(math.Ceil(float64(len(pts)) / 30))
+	every := int(math.Ceil(float64(len(pts)) / 20))
 	for i := every / 2; i < len(pts); i += every {
 		out = append(out, spot{pts[i], fmt.Sprintf("%s: %s after %s messages", name,
-			figure.Format(pts[i].y, record.UnitPages), figure.Digits(pts[i].x, 3)), len(out)%6 == 3})
+			figure.Format(pts[i].y, record.UnitPages), figure.Digits(pts[i].x, 3)), len(out)%4 == 2})
 	}
 	return out
 }

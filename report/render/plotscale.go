@@ -61,6 +61,9 @@ func (r axisRange) padded(share float64) axisRange {
 	pad := (r.hi - r.lo) * share
 	if r.hi-r.lo <= math.Max(math.Abs(r.lo), math.Abs(r.hi))*1e-9 {
 		pad = math.Max(math.Max(math.Abs(r.hi), math.Abs(r.lo))*0.1, 1e-12)
+		if r.lo == 0 && r.hi == 0 {
+			pad = 1 // nothing tells how large a difference would be
+		}
 	}
 	return axisRange{lo: r.lo - pad, hi: r.hi + pad}
 }

@@ -62,17 +62,16 @@ func (t tone) RGBA() (r, g, b, a uint32) {
 	return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255}.RGBA()
 }
 
-// svgToneCSS gives the classes of all tones with their colours.
-func svgToneCSS(dark bool) string {
+// svgHotCSS makes hotspots unseen areas that notice the pointer.
+const svgHotCSS = ".hot{fill:none;pointer-events:all}"
+
+// svgToneCSS gives the classes of all tones with their colours on white.
+func svgToneCSS() string {
 	var b strings.Builder
 	for i, t := range tones {
-		v := t.light
-		if dark {
-			v = t.dark
-		}
-		fmt.Fprintf(&b, ".s%d{stroke:#%06x}.f%d{fill:#%06x}", i, v, i, v)
+		fmt.Fprintf(&b, ".s%d{fill:none;stroke:#%06x}.f%d{fill:#%06x}", i, t.light, i, t.light)
 	}
-	return b.String()
+	return b.String() + svgHotCSS
 }
 
 // mark is how one case looks in every plot.

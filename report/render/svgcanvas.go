@@ -21,17 +21,29 @@ import (
 // with fonts of the same metrics.
 const svgFontStack = "'Liberation Sans',Arial,Helvetica,sans-serif"
 
+// What most texts and lines have is said once.
+const (
+	svgFontSize    = "11" // as sizeTick
+	svgStrokeWidth = "0.8"
+)
+
 // svgCanvas is a gonum canvas that writes SVG. It differs from gonum's own in
 // what an inline picture needs: colours are classes, so that a page can restyle
 // them for a dark background; every text states its length, so that a missing
 // font cannot make labels overlap; and hotspots carry the value under them.
-// One unit is one point of the layout.
+// One unit is one point of the layout. The classes need the rules of svgToneCSS.
 type svgCanvas struct {
 	w, h  vg.Length
 	body  bytes.Buffer
 	spots bytes.Buffer // hotspots: above the drawing, which would hide them
 	state svgState
 	saved []svgState
+	// inline is set of a picture inside a page, which has its colours and its
+	// script; a file of its own brings them.
+	inline bool
+
+	joinAt    int // length of body up to a path that lines may join; else -1
+	joinAttrs string
 }
 
 type svgState struct {
@@ -54,8 +66,8 @@ func (m affine) then(n affine) affine {
 	}
 }
 
-func newSVGCanvas(w, h vg.Length) *svgCanvas {
-	c := &svgCanvas{w: w, h: h}
+func newSVGCanvas(w, h vg.Length, inline bool) *svgCanvas {
+	c := &svgCanvas{w: w, h: h, inline: inline, joinAt: -1}
 	c.state.m = affine{a: 1, d: 1}
 	vg.Initialize(c)
 	return c
@@ -120,13 +132,33 @@ func (c *svgCanvas) Stroke(p vg.Path) {
 			dash += ` stroke-dashoffset="` + svgNum(c.state.dashStart.Points()) + `"`
 		}
 	}
-	fmt.Fprintf(&c.body, `<path fill="none" %s stroke-width="%s"%s d="%s"/>`+"\n",
-		svgPaint("stroke", c.state.color), svgNum(c.state.width.Points()), dash, c.pathData(p))
+	width := ""
+	if w := svgNum(c.state.width.Points()); w != svgStrokeWidth {
+		width = ` stroke-width="` + w + `"`
+	}
+	c.put(svgPaint("stroke", c.state.color)+width+dash, c.pathData(p), dash == "")
 }
 
 // Fill fills a path.
 func (c *svgCanvas) Fill(p vg.Path) {
-	fmt.Fprintf(&c.body, `<path %s d="%s"/>`+"\n", svgPaint("fill", c.state.color), c.pathData(p))
+	c.put(svgPaint("fill", c.state.color), c.pathData(p), false)
+}
+
+const svgPathEnd = "\"/>\n"
+
+// put writes a path. Lines that look like those before join their element, as
+// grid lines and ticks do.
+func (c *svgCanvas) put(attrs, data string, joins bool) {
+	if joins && c.body.Len() == c.joinAt && attrs == c.joinAttrs {
+		c.body.Truncate(c.joinAt - len(svgPathEnd))
+		c.body.WriteString(data + svgPathEnd)
+	} else {
+		c.body.WriteString("<path " + attrs + ` d="` + data + svgPathEnd)
+	}
+	c.joinAt, c.joinAttrs = -1, attrs
+	if joins {
+		c.joinAt = c.body.Len()
+	}
 }
 
 // FillString writes text with its baseline starting at pt.
@@ -137,18 +169,23 @@ func (c *svgCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	}
 	x, y := c.at(pt)
 	attrs := ""
+	if size := svgNum(f.Font.Size.Points()); size != svgFontSize {
+		attrs += ` font-size="` + size + `"`
+	}
 	if f.Font.Weight >= 2 { // semi-bold and up
 		attrs += ` font-weight="bold"`
 	}
 	if w := f.Width(s).Points(); w > 0 {
-		attrs += ` textLength="` + svgNum(w) + `" lengthAdjust="spacingAndGlyphs"`
+		attrs += ` textLength="` + svgPlace(w) + `"`
+		if !c.inline { // the script of a page adds it there
+			attrs += ` lengthAdjust="spacingAndGlyphs"`
+		}
 	}
 	if deg := -math.Atan2(c.state.m.b, c.state.m.a) * 180 / math.Pi; math.Abs(deg) > 1e-9 {
-		attrs += fmt.Sprintf(` transform="rotate(%s %s %s)"`, svgNum(deg), svgNum(x), svgNum(y))
+		attrs += fmt.Sprintf(` transform="rotate(%s %s %s)"`, svgNum(deg), svgPlace(x), svgPlace(y))
 	}
-	fmt.Fprintf(&c.body, `<text %s x="%s" y="%s" font-size="%s"%s>%s</text>`+"\n",
-		svgPaint("fill", c.state.color), svgNum(x), svgNum(y), svgNum(f.Font.Size.Points()),
-		attrs, html.EscapeString(s))
+	fmt.Fprintf(&c.body, `<text %s x="%s" y="%s"%s>%s</text>`+"\n",
+		svgPaint("fill", c.state.color), svgPlace(x), svgPlace(y), attrs, html.EscapeString(s))
 }
 
 // DrawImage embeds img as a PNG.
@@ -169,20 +206,27 @@ func (c *svgCanvas) DrawImage(r vg.Rectangle, img image.Image) {
 // hotspot marks a round area that tells text when pointed at.
 func (c *svgCanvas) hotspot(center vg.Point, radius vg.Length, text string) {
 	x, y := c.at(center)
-	fmt.Fprintf(&c.spots, `<circle class="hot" fill="none" pointer-events="all" cx="%s" cy="%s" r="%s"><title>%s</title></circle>`+"\n",
-		svgNum(x), svgNum(y), svgNum(radius.Points()), html.EscapeString(xmlText(text)))
+	fmt.Fprintf(&c.spots, `<circle class="hot" cx="%s" cy="%s" r="%s"><title>%s</title></circle>`+"\n",
+		svgPlace(x), svgPlace(y), svgPlace(radius.Points()), html.EscapeString(xmlText(text)))
+}
+
+// hotArea marks a rectangle that tells text when pointed at.
+func (c *svgCanvas) hotArea(r vg.Rectangle, text string) {
+	x, y := c.at(vg.Point{X: r.Min.X, Y: r.Max.Y})
+	fmt.Fprintf(&c.spots, `<rect class="hot" x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>`+"\n",
+		svgPlace(x), svgPlace(y), svgPlace(r.Size().X.Points()), svgPlace(r.Size().Y.Points()), html.EscapeString(xmlText(text)))
 }
 
 // write emits the document. An inline picture leaves colours to the page; a
 // file of its own brings a white ground and the colours.
-func (c *svgCanvas) write(w io.Writer, alt string, inline bool) error {
-	head := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s"`
+func (c *svgCanvas) write(w io.Writer, alt string) error {
+	head := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s" font-size="` + svgFontSize + `" stroke-width="` + svgStrokeWidth + `"`
 	args := []any{svgNum(c.w.Points()), svgNum(c.h.Points()), html.EscapeString(xmlText(alt)), svgFontStack}
-	if inline {
+	if c.inline {
 		head += ` class="plot">` + "\n"
 	} else {
 		head = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + head + ` width="%s" height="%s">` + "\n" +
-			`<style>` + svgToneCSS(false) + `</style>` + "\n" + `<rect width="100%%" height="100%%" fill="#fff"/>` + "\n"
+			`<style>` + svgToneCSS() + `</style>` + "\n" + `<rect width="100%%" height="100%%" fill="#fff"/>` + "\n"
 		args = append(args, args[0], args[1])
 	}
 	if _, err := fmt.Fprintf(w, head, args...); err != nil {
@@ -196,7 +240,10 @@ func (c *svgCanvas) write(w io.Writer, alt string, inline bool) error {
 	return nil
 }
 
-// svgNum prints a coordinate with two decimals at most.
+// svgPlace prints a coordinate in tenths: a twentieth of a point cannot be seen.
+func svgPlace(v float64) string { return svgNum(math.Round(v*10) / 10) }
+
+// svgNum prints a number with two decimals at most.
 func svgNum(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 2, 64)
 	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")

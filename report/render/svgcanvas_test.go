@@ -2,9 +2,11 @@ package render
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,10 +17,10 @@ import (
 
 func svgOf(t *testing.T, inline bool, paint func(c *svgCanvas)) string {
 	t.Helper()
-	c := newSVGCanvas(200, 100)
+	c := newSVGCanvas(200, 100, inline)
 	paint(c)
 	var b bytes.Buffer
-	if err := c.write(&b, `alt "text" <b>`, inline); err != nil {
+	if err := c.write(&b, `alt "text" <b>`); err != nil {
 		t.Fatal(err)
 	}
 	checkSVG(t, b.Bytes())
@@ -44,9 +46,9 @@ func TestSVGCoordinates(t *testing.T) {
 		c.Stroke(vg.Path{{Type: vg.MoveComp}, {Type: vg.LineComp, Pos: vg.Point{X: 10}}})
 	})
 	for _, want := range []string{
-		`d="M10,80L30,80Q40,80 40,70C1,99 2,98 3,97Z"`,
-		`d="M100,50L100,30"`, // up by 10, doubled
-		`stroke-dasharray="3 1" stroke-dashoffset="2" d="M0,100L10,100"`,
+		`d="M10,80H30Q40,80 40,70C1,99 2,98 3,97Z"`,
+		`d="M100,50V30"`, // up by 10, doubled
+		`stroke-dasharray="3 1" stroke-dashoffset="2" d="M0,100H10"`,
 		`aria-label="alt &#34;text&#34; &lt;b&gt;"`,
 	} {
 		if !strings.Contains(got, want) {
@@ -60,9 +62,66 @@ func TestSVGCircleIsWhole(t *testing.T) {
 		d := draw.New(c)
 		markOf(0, true).glyph(&d, vg.Point{X: 50, Y: 50}, 10)
 	})
-	want := "M60,50L60,50A10 10 0 0 0 45,41.34A10 10 0 0 0 45,58.66A10 10 0 0 0 60,50Z"
+	want := "M60,50L60,50A10 10 0 0 0 45,41.3A10 10 0 0 0 45,58.7A10 10 0 0 0 60,50Z"
 	if !strings.Contains(got, want) {
 		t.Errorf("no %s in\n%s", want, got)
+	}
+}
+
+func TestLinesOfOneLookShareAnElement(t *testing.T) {
+	got := svgOf(t, true, func(c *svgCanvas) {
+		d := draw.New(c)
+		for _, x := range []vg.Length{10, 20, 30} {
+			d.StrokeLine2(draw.LineStyle{Color: toneGrid, Width: 1}, x, 0, x, 50)
+		}
+		d.StrokeLine2(draw.LineStyle{Color: toneInk, Width: 1}, 5, 0, 5, 50)
+		markOf(0, false).glyph(&d, vg.Point{X: 50, Y: 50}, 10)
+		markOf(0, false).glyph(&d, vg.Point{X: 55, Y: 50}, 10) // fills may overlap
+		d.StrokeLine2(draw.LineStyle{Color: toneGrid, Width: 1}, 6, 0, 6, 50)
+	})
+	if n := strings.Count(got, "<path"); n != 5 {
+		t.Errorf("%d paths, want 5:\n%s", n, got)
+	}
+	if want := `d="M10,100V50M20,100V50M30,100V50"`; !strings.Contains(got, want) {
+		t.Errorf("no %s in\n%s", want, got)
+	}
+}
+
+func TestLongLinesAreWrittenInSteps(t *testing.T) {
+	var p vg.Path
+	want := []vg.Point{}
+	for i := range 400 {
+		pt := vg.Point{X: vg.Length(i) / 3, Y: 50 + 40*vg.Length(math.Sin(float64(i)/7))}
+		want = append(want, pt)
+		if i == 0 {
+			p.Move(pt)
+		} else {
+			p.Line(pt)
+		}
+	}
+	got := svgOf(t, true, func(c *svgCanvas) { c.Stroke(p) })
+	_, d, _ := strings.Cut(got, ` d="M`)
+	d, _, _ = strings.Cut(d, `"`)
+	start, steps, ok := strings.Cut(d, "l")
+	if !ok || strings.ContainsAny(steps, "MLZ") {
+		t.Fatalf("path %q", d)
+	}
+	x, y := 0.0, 0.0
+	fmt.Sscanf(start, "%g,%g", &x, &y)
+	pairs := regexp.MustCompile(`-?[0-9.]+,-?[0-9.]+`).FindAllString(steps, -1)
+	if len(pairs) != len(want)-1 {
+		t.Fatalf("%d steps for %d points", len(pairs), len(want))
+	}
+	for i, s := range pairs {
+		var dx, dy float64
+		fmt.Sscanf(s, "%g,%g", &dx, &dy)
+		x, y = x+dx, y+dy
+		if math.Abs(x-want[i+1].X.Points()) > 0.051 || math.Abs(100-y-want[i+1].Y.Points()) > 0.051 {
+			t.Fatalf("step %d ends at %.2f,%.2f; want %v", i, x, 100-y, want[i+1])
+		}
+	}
+	if len(d) > 10*len(want) {
+		t.Errorf("%d bytes for %d points", len(d), len(want))
 	}
 }
 

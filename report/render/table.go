@@ -11,7 +11,8 @@ import (
 // Table writes the report for a terminal: for each scenario a table with one
 // row per case and the effect against the baseline in every cell, then the
 // headline, claims, warnings and skips. Where fewer than two metrics fit a
-// line, each case is a list instead.
+// line, each case is a list instead. Several scenarios end with one table of
+// the claims and verdicts of all.
 func Table(w io.Writer, r *analyze.Report, o Options) error {
 	bw := bufio.NewWriter(w)
 	for i := range r.Scenarios {
@@ -19,6 +20,9 @@ func Table(w io.Writer, r *analyze.Report, o Options) error {
 			bw.WriteString("\n" + strings.Repeat(o.rule(), min(o.width(), 72)) + "\n\n")
 		}
 		bw.WriteString(scenarioText(&r.Scenarios[i], o))
+	}
+	if text := verdictsText(r, o); text != "" && len(r.Scenarios) > 1 {
+		bw.WriteString("\n" + strings.Repeat(o.rule(), min(o.width(), 72)) + "\n\n" + text)
 	}
 	return bw.Flush()
 }
@@ -39,7 +43,7 @@ func scenarioText(s *analyze.Scenario, o Options) string {
 		b.WriteString(pointText(s, &s.Points[i], o))
 	}
 	for _, section := range []string{
-		tableNotes(s, o), headlineText(s, o), claimsText(s, o), warningsText(s, o), skipsText(s, o),
+		tableNotes(s, o), headlineText(s, o), claimsText(s, o), warningsText(s, o), skipsText(s, o), probeText(s, o),
 	} {
 		if section != "" {
 			b.WriteString("\n" + section)
@@ -67,6 +71,9 @@ func pointText(s *analyze.Scenario, p *analyze.Point, o Options) string {
 		}
 	} else {
 		b.WriteString(g.stacked())
+	}
+	if text := clientsText(s, p, o); text != "" {
+		b.WriteString("\n" + text)
 	}
 	return b.String()
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 )
 
 //go:embed preload
@@ -32,7 +33,8 @@ var ErrNoCompiler = errors.New("counting allocations needs a C compiler to build
 
 // Path returns the shim's file, compiling it into the user's cache directory
 // when this version of it is not there. The build takes about a second. Wherever
-// the cache cannot be written, a temporary directory is used.
+// the cache cannot be used, a temporary directory is. A directory that others may
+// write to is neither: the file is loaded into what is measured.
 func Path(ctx context.Context) (string, error) {
 	dir, err := cacheDir()
 	if err != nil {
@@ -42,15 +44,65 @@ func Path(ctx context.Context) (string, error) {
 }
 
 func cacheDir() (string, error) {
-	base, err := os.UserCacheDir()
-	if err != nil || os.MkdirAll(base, 0o700) != nil {
-		base = filepath.Join(os.TempDir(), fmt.Sprintf("zcbench-cache-%d", os.Getuid()))
+	if base, err := os.UserCacheDir(); err == nil && os.MkdirAll(base, 0o700) == nil {
+		if dir, err := ownDirs(base, "zcbench", "shim"); err == nil {
+			return dir, nil
+		}
 	}
-	dir := filepath.Join(base, "zcbench", "shim")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("keep the counting shim in %s: %w", dir, err)
+	dir, err := ownDirs(os.TempDir(), fmt.Sprintf("zcbench-cache-%d", os.Geteuid()), "shim")
+	if err != nil {
+		return "", fmt.Errorf("keep the counting shim: %w", err)
 	}
 	return dir, nil
+}
+
+// ownDirs returns the directory of the names below base, each made if missing.
+func ownDirs(base string, names ...string) (string, error) {
+	dir := base
+	for _, name := range names {
+		dir = filepath.Join(dir, name)
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+		if err := ownDir(dir); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// ownDir refuses a directory that others than this user may put files into.
+func ownDir(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 || !ok || st.Uid != ownerHere(filepath.Dir(dir)) {
+		return fmt.Errorf("%s is not a directory of this user's own that others may not write to (chown, chmod go-w), and what lies there would be loaded into programs", dir)
+	}
+	return nil
+}
+
+// ownerHere is the owner that this user's files are shown to have in a directory:
+// the file system of a guest shows that of the host's process. Where no file can be
+// made it is this user.
+func ownerHere(dir string) uint32 {
+	me := uint32(os.Geteuid())
+	f, err := os.CreateTemp(dir, ".zcbench-owner-*")
+	if err != nil {
+		return me
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return me
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Uid
+	}
+	return me
 }
 
 func pathIn(ctx context.Context, dir string) (string, error) {
@@ -117,7 +169,7 @@ func compile(ctx context.Context, cc, path string) error {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the counting shim with %s: %w (a missing header means libc6-dev is not installed): %s", cc, err, strings.TrimSpace(string(text)))
 	}
-	if err := os.Chmod(out, 0o755); err != nil {
+	if err := os.Chmod(out, 0o700); err != nil {
 		return fmt.Errorf("build the counting shim: %w", err)
 	}
 	if err := os.Rename(out, path); err != nil {

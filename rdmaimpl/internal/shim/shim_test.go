@@ -162,6 +162,45 @@ func TestBuildCancelled(t *testing.T) {
 	}
 }
 
+// What others could put a file into is no place for one that is loaded into
+// programs, and it is passed over for one that is.
+func TestCacheIsTheUsersOwn(t *testing.T) {
+	home, temp := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", home)
+	t.Setenv("TMPDIR", temp)
+	inHome := filepath.Join(home, "zcbench", "shim")
+	inTemp := filepath.Join(temp, fmt.Sprintf("zcbench-cache-%d", os.Geteuid()), "shim")
+	mode := func(dir string, m os.FileMode) {
+		t.Helper()
+		if err := os.Chmod(dir, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is := func(want string) {
+		t.Helper()
+		got, err := cacheDir()
+		if got != want || want == "" && (err == nil || !strings.Contains(err.Error(), "own")) {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+		if info, err := os.Stat(want); want != "" && (err != nil || info.Mode().Perm() != 0o700) {
+			t.Errorf("%s: %v, %v", want, info, err)
+		}
+	}
+	is(inHome)
+	mode(inHome, 0o777)
+	is(inTemp)
+	mode(filepath.Dir(inTemp), 0o770)
+	is("")
+	mode(inHome, 0o700)
+	is(inHome)
+	mode(filepath.Dir(inHome), 0o707)
+	is("")
+	if err := errors.Join(os.RemoveAll(filepath.Dir(inTemp)), os.Symlink(t.TempDir(), filepath.Dir(inTemp))); err != nil {
+		t.Fatal(err)
+	}
+	is("")
+}
+
 func TestAttachWithoutShim(t *testing.T) {
 	if os.Getenv("LD_PRELOAD") != "" {
 		t.Skip("something is preloaded")

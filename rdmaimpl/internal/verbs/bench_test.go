@@ -29,10 +29,7 @@ func benchContext(b *testing.B) *Context {
 func wholeTicks(b *testing.B, w *Window, n int) float64 {
 	b.Helper()
 	w.cfg.Batches, w.cfg.Totals = 0, n
-	r, err := w.Run()
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := ran(b, w)
 	var each []float64
 	for _, t := range r.Totals {
 		each = append(each, float64(t.Ticks)/float64(t.Batches*w.cfg.Batch))
@@ -74,14 +71,7 @@ func BenchmarkArrayLinkedOverBare(b *testing.B) {
 	for _, n := range []int{1, 5, 33, 128} {
 		b.Run(fmt.Sprintf("batch=%d", n), func(b *testing.B) {
 			c := benchContext(b)
-			w, err := c.OpenWindow(Config{Lane: RecvArrayLinked, Batch: n, Bytes: 64, Totals: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
-			closing(b, w)
-			if err := w.Warm(); err != nil {
-				b.Fatal(err)
-			}
+			w := warmed(b, opened(b, c.OpenWindow, Config{Lane: RecvArrayLinked, Batch: n, Bytes: 64, Totals: 1}))
 			for b.Loop() {
 				median, upper := interleaved(b, w, RecvArrayLinked, RecvBare, 101, 8*w.segment)
 				b.ReportMetric(median, "ratio")
@@ -105,14 +95,7 @@ func benchLane(b *testing.B, lane Lane, n int) {
 	if c.null() && !onNull(lane) {
 		b.Skip("needs a device")
 	}
-	w, err := c.OpenWindow(Config{Lane: lane, Batch: n, Bytes: 256, Totals: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	closing(b, w)
-	if err := w.Warm(); err != nil {
-		b.Fatal(err)
-	}
+	w := warmed(b, opened(b, c.OpenWindow, Config{Lane: lane, Batch: n, Bytes: 256, Totals: 1}))
 	for b.Loop() {
 		b.ReportMetric(wholeTicks(b, w, max(20*w.segment, 1)), "ticks/wr")
 	}
@@ -122,17 +105,10 @@ func benchLane(b *testing.B, lane Lane, n int) {
 // of the clock, as a share of a segment.
 func BenchmarkWindowOverhead(b *testing.B) {
 	c := benchContext(b)
-	w, err := c.OpenWindow(Config{Lane: RecvArrayLinked, Batch: 16, Bytes: 64, Totals: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	closing(b, w)
+	w := opened(b, c.OpenWindow, Config{Lane: RecvArrayLinked, Batch: 16, Bytes: 64, Totals: 1})
 	for b.Loop() {
 		w.cfg.Totals = 100 * w.segment
-		r, err := w.Run()
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := ran(b, w)
 		var ticks uint64
 		for _, t := range r.Totals {
 			ticks += t.Ticks

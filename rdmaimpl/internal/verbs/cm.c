@@ -137,6 +137,13 @@ static void disown(const struct zc_round *r, const void *kept, uint32_t len)
 		free((void *)kept);
 }
 
+// change_late changes what was handed over, for the probe of when it is read.
+static void change_late(const struct zc_private *p)
+{
+	if (p->late)
+		memcpy((void *)p->data, p->late, p->len);
+}
+
 static struct rdma_conn_param param(const void *data, uint32_t len)
 {
 	return (struct rdma_conn_param){
@@ -156,6 +163,7 @@ static int connect_window(struct rdma_cm_id *id, struct zc_round *r)
 	struct rdma_conn_param conn = param(data, p->len);
 	int rc = zc_lib.rdma_connect(id, &conn);
 	int err = errno;
+	change_late(p);
 	disown(r, data, p->len);
 	zc_shim_end();
 	r->connect_ticks = zc_ticks(r->tsc) - from;
@@ -203,6 +211,7 @@ static int accept_window(struct zc_cm *c, struct rdma_cm_id **id, struct zc_roun
 	struct rdma_conn_param conn = param(data, p->len);
 	int rc = zc_lib.rdma_accept(*id, &conn);
 	int err = errno;
+	change_late(p);
 	disown(r, data, p->len);
 	zc_shim_end();
 	errno = err;

@@ -28,19 +28,36 @@ func (c *Context) Connect(cfg ConnectConfig) (ConnectResult, error) {
 
 // connect connects to port, or to its own listener where it is 0.
 func (c *Context) connect(cfg ConnectConfig, port int) (r ConnectResult, err error) {
-	if err := LoadCM(); err != nil {
-		return r, err
-	}
-	addr, ok := c.gid.ipv4()
-	if !ok {
-		return r, fmt.Errorf("connect on %s: its GID %s maps no IPv4 address: give its interface one", c.Name, c.GID)
-	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s, _ := shim.Attach() // absent in timing trials
 	if s != nil {
 		s.Reset()
 	}
+	err = c.withCM(cfg, func(m *C.struct_zc_cm, round *C.struct_zc_round) error {
+		round.port = C.uint16_t(port)
+		return rounds(m, round, cfg, &r)
+	})
+	if err != nil || s == nil {
+		return r, err
+	}
+	counts, err := s.Counts()
+	r.Counts = &counts
+	return r, err
+}
+
+// withCM opens a listener on the device's address, prepares a round, and runs f
+// on the thread that made them.
+func (c *Context) withCM(cfg ConnectConfig, f func(*C.struct_zc_cm, *C.struct_zc_round) error) error {
+	if err := LoadCM(); err != nil {
+		return err
+	}
+	addr, ok := c.gid.ipv4()
+	if !ok {
+		return fmt.Errorf("connect on %s: its GID %s maps no IPv4 address: give its interface one", c.Name, c.GID)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	round := (*C.struct_zc_round)(C.calloc(1, C.sizeof_struct_zc_round))
 	defer C.free(unsafe.Pointer(round))
 	m := (*C.struct_zc_cm)(C.calloc(1, C.sizeof_struct_zc_cm))
@@ -54,23 +71,17 @@ func (c *Context) connect(cfg ConnectConfig, port int) (r ConnectResult, err err
 	m.timeout_ms = C.int32_t(cfg.Deadline.Milliseconds())
 	defer C.zc_cm_close(m)
 	if C.zc_cm_open(m, round) != 0 {
-		return r, cmError(round)
+		return cmError(round)
 	}
 	fillRound(round, cfg)
-	round.port = C.uint16_t(port)
 	defer freeRound(round)
-	if err := rounds(m, round, cfg, &r); err != nil || s == nil {
-		return r, err
-	}
-	counts, err := s.Counts()
-	r.Counts = &counts
-	return r, err
+	return f(m, round)
 }
 
 func rounds(m *C.struct_zc_cm, round *C.struct_zc_round, cfg ConnectConfig, r *ConnectResult) error {
 	for range cfg.Rounds {
-		if C.zc_cm_round(m, round) != 0 {
-			return cmError(round)
+		if err := oneRound(m, round); err != nil {
+			return err
 		}
 		for _, p := range []struct {
 			name string
@@ -88,6 +99,13 @@ func rounds(m *C.struct_zc_cm, round *C.struct_zc_round, cfg ConnectConfig, r *C
 		r.Request = append(r.Request, uint64(round.request_ticks))
 		r.Established = append(r.Established, uint64(round.established_ticks))
 		r.Setup = append(r.Setup, uint64(round.setup_ticks))
+	}
+	return nil
+}
+
+func oneRound(m *C.struct_zc_cm, round *C.struct_zc_round) error {
+	if C.zc_cm_round(m, round) != 0 {
+		return cmError(round)
 	}
 	return nil
 }

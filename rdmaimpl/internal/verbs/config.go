@@ -144,15 +144,6 @@ type AgingConfig struct {
 	MaxBytes int
 }
 
-// When says when Truth changes a source byte.
-type When int
-
-// Times of the change.
-const (
-	BetweenBuildAndPost When = iota + 1
-	AfterPost
-)
-
 // Setters says whether the provider's ibv_wr_* setters for lists send what they
 // are given. rdma-core before 64 on rxe sent no bytes for inline lists and
 // corrupted SGE lists of unequal lengths, both with a successful completion.

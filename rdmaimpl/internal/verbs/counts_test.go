@@ -148,10 +148,7 @@ func checkCounts(t *testing.T, w *Window, n, sges, bytes, batches int) {
 	if err != nil {
 		t.Fatalf("lane %s, %d requests: %v", lane, n, err)
 	}
-	r, err := w.Run()
-	if err != nil {
-		t.Fatalf("lane %s, %d requests: %v", lane, n, err)
-	}
+	r := ran(t, w)
 	if r.Counts == nil || first.Counts == nil {
 		t.Fatal("the shim is not there")
 	}
@@ -186,14 +183,9 @@ func TestCountsUnderShim(t *testing.T) {
 				continue
 			}
 			for n := 1; n <= 256; n++ {
-				w, err := c.OpenWindow(Config{Lane: lane, Batch: n, SGEs: sges, Bytes: 64, Batches: batches})
-				if err != nil {
-					t.Fatal(err)
-				}
-				checkCounts(t, w, n, sges, 64, batches)
-				if err := w.Close(); err != nil {
-					t.Fatal(err)
-				}
+				within(t, c.OpenWindow, Config{Lane: lane, Batch: n, SGEs: sges, Bytes: 64, Batches: batches}, func(w *Window) {
+					checkCounts(t, w, n, sges, 64, batches)
+				})
 			}
 		}
 	}

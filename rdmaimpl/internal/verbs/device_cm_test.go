@@ -5,7 +5,6 @@ package verbs
 import (
 	"bytes"
 	"errors"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,6 +38,22 @@ func TestDeviceConnect(t *testing.T) {
 	}
 }
 
+// Both calls read their private data before they return.
+func TestDeviceCopyPrivate(t *testing.T) {
+	c := openDevice(t)
+	const n = 3
+	for _, call := range []Call{CallConnect, CallAccept} {
+		got, err := c.CopyPrivate(call, n, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", call, err)
+		}
+		want := Times{BeforeBuild: {Changed: n, Arrived: n}, AfterPost: {Changed: n}, AfterCompletion: {Changed: n}}
+		if got != want {
+			t.Errorf("%s: %+v reached the peer, want %+v", call, got, want)
+		}
+	}
+}
+
 func TestDeviceConnectRefused(t *testing.T) {
 	c := openDevice(t)
 	err := c.ConnectTo(1, 5*time.Second)
@@ -65,39 +80,35 @@ func TestDeviceConnectRefused(t *testing.T) {
 // Owned parameters cost the lane an allocation and a copy wherever they are
 // kept; borrowed ones none. The library's are the same for both.
 func TestDeviceConnectCounts(t *testing.T) {
-	if os.Getenv(underShim) == "" {
-		openDevice(t)
-		rerun(t, "TestDeviceConnectCounts")
-		return
-	}
-	c := openDevice(t)
-	const rounds = 4
-	for _, n := range []int{0, 16, 56} {
-		cfg := ConnectConfig{Connect: privateData(n), Accept: privateData(MaxAcceptPrivate), Rounds: rounds}
-		borrowed, err := c.Connect(cfg)
-		if err != nil {
-			t.Fatal(err)
+	counted(t, func(c *Context) {
+		const rounds = 4
+		for _, n := range []int{0, 16, 56} {
+			cfg := ConnectConfig{Connect: privateData(n), Accept: privateData(MaxAcceptPrivate), Rounds: rounds}
+			borrowed, err := c.Connect(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Owned = true
+			owned, err := c.Connect(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := borrowed.Counts.Lane; s.Allocs != 0 || s.Copies != 0 || s.Frees != 0 {
+				t.Errorf("%d bytes borrowed: the lane's counts are %+v", n, s)
+			}
+			kept, sent := uint64(4), uint64(n) // both sent, both received
+			if n == 0 {
+				kept = 3
+			}
+			s := owned.Counts.Lane
+			if bytes := sent + 196 + uint64(owned.ConnectArrived+owned.AcceptArrived); s.Allocs != kept*rounds || s.Frees != kept*rounds || s.CopiedBytes != bytes*rounds {
+				t.Errorf("%d bytes owned: %+v, want %d allocations and %d bytes copied a round", n, s, kept, bytes)
+			}
+			if b, o := borrowed.Counts.Library, owned.Counts.Library; b.Allocs != o.Allocs || b.Allocs == 0 || b.CopiedBytes != o.CopiedBytes {
+				t.Errorf("%d bytes: the library's counts differ, %+v borrowed and %+v owned", n, b, o)
+			}
 		}
-		cfg.Owned = true
-		owned, err := c.Connect(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s := borrowed.Counts.Lane; s.Allocs != 0 || s.Copies != 0 || s.Frees != 0 {
-			t.Errorf("%d bytes borrowed: the lane's counts are %+v", n, s)
-		}
-		kept, sent := uint64(4), uint64(n) // both sent, both received
-		if n == 0 {
-			kept = 3
-		}
-		s := owned.Counts.Lane
-		if bytes := sent + 196 + uint64(owned.ConnectArrived+owned.AcceptArrived); s.Allocs != kept*rounds || s.Frees != kept*rounds || s.CopiedBytes != bytes*rounds {
-			t.Errorf("%d bytes owned: %+v, want %d allocations and %d bytes copied a round", n, s, kept, bytes)
-		}
-		if b, o := borrowed.Counts.Library, owned.Counts.Library; b.Allocs != o.Allocs || b.Allocs == 0 || b.CopiedBytes != o.CopiedBytes {
-			t.Errorf("%d bytes: the library's counts differ, %+v borrowed and %+v owned", n, b, o)
-		}
-	}
+	})
 }
 
 func TestPackedPrivateDataKeepsItsLength(t *testing.T) {

@@ -15,46 +15,8 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/zcbench/zcbench/rdmaimpl/internal/shim"
 	"golang.org/x/sys/unix"
 )
-
-// Tests named TestDevice... run on a device: this machine's, or, by TestInGuest,
-// the soft-RoCE device of a guest.
-
-func openDevice(t testing.TB) *Context {
-	t.Helper()
-	c, err := Open("")
-	if errors.Is(err, ErrUnavailable) {
-		t.Skipf("run by TestInGuest: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
-func closing(t testing.TB, c interface{ Close() error }) {
-	t.Helper()
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// onlyRXE skips what is about soft-RoCE's own limits.
-func onlyRXE(t *testing.T, c *Context) {
-	t.Helper()
-	if !isProvider(c.Provider, "rxe") {
-		t.Skipf("%s is not soft-RoCE", c.Provider)
-	}
-}
 
 func TestDeviceIsDescribed(t *testing.T) {
 	c := openDevice(t)
@@ -182,24 +144,28 @@ func TestDeviceSetterQuirks(t *testing.T) {
 	t.Logf("%s: %v; %v", c.Provider, s.InlineList, s.SGEList)
 }
 
-// When each API really reads the caller's buffer.
-func TestDeviceCopyTruth(t *testing.T) {
+// When each lane, or the device behind it, really reads the caller's buffer.
+func TestDeviceCopySend(t *testing.T) {
 	c := openDevice(t)
+	const n = 3
 	for _, lane := range sendLanes(c) {
 		i := lane.Info()
 		if !i.Payload || lane == InlineExList {
 			continue
 		}
-		want := map[When]bool{BetweenBuildAndPost: i.Blocked >= UntilPosted, AfterPost: i.Blocked >= UntilCompleted}
-		for when, changed := range want {
-			for range 3 {
-				got, err := c.Truth(lane, 64, when)
-				if err != nil {
-					t.Fatalf("lane %s: %v", lane, err)
-				}
-				if got != changed {
-					t.Errorf("lane %s, changed at %d: the peer saw the change: %v, want %v", lane, when, got, changed)
-				}
+		got, err := c.CopySend(Config{Lane: lane, Bytes: 64}, n)
+		if err != nil {
+			t.Fatalf("lane %s: %v", lane, err)
+		}
+		for when, reads := range map[When]bool{
+			BeforeBuild: true, AfterBuild: i.Blocked >= UntilPosted, AfterPost: i.Blocked >= UntilCompleted, AfterCompletion: false,
+		} {
+			want := Arrivals{Changed: n}
+			if reads {
+				want.Arrived = n
+			}
+			if got[when] != want {
+				t.Errorf("lane %s, changed at %d: %+v reached the peer, want %+v", lane, when, got[when], want)
 			}
 		}
 	}
@@ -209,20 +175,15 @@ func TestDeviceCopyTruth(t *testing.T) {
 func TestDeviceFullQueue(t *testing.T) {
 	c := openDevice(t)
 	for _, lane := range []Lane{RecvGuard, RecvArray, RecvGoArray, SendArray} {
-		w, err := c.OpenWindow(Config{Lane: lane, Batch: 40, Bytes: 64, Batches: 1, Depth: 16})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = w.First()
-		if !errors.Is(err, syscall.ENOMEM) || !strings.Contains(err.Error(), "queue is full: depth 16") {
-			t.Errorf("lane %s: %v, want a full queue", lane, err)
-		}
-		if isProvider(c.Provider, "rxe") && !strings.Contains(err.Error(), "request 31 of 40") {
-			t.Errorf("lane %s: %v, want request 31 refused", lane, err)
-		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		within(t, c.OpenWindow, Config{Lane: lane, Batch: 40, Bytes: 64, Batches: 1, Depth: 16}, func(w *Window) {
+			_, err := w.First()
+			if !errors.Is(err, syscall.ENOMEM) || !strings.Contains(err.Error(), "queue is full: depth 16") {
+				t.Errorf("lane %s: %v, want a full queue", lane, err)
+			}
+			if isProvider(c.Provider, "rxe") && !strings.Contains(err.Error(), "request 31 of 40") {
+				t.Errorf("lane %s: %v, want request 31 refused", lane, err)
+			}
+		})
 	}
 }
 
@@ -231,14 +192,10 @@ func TestDeviceFullQueue(t *testing.T) {
 func TestDeviceCQOverflow(t *testing.T) {
 	c := openDevice(t)
 	onlyRXE(t, c)
-	w, err := c.OpenComplete(Config{Lane: SendArray, Batch: 64, Bytes: 16, Batches: 1, CQE: 4, Deadline: 5 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	closing(t, w)
+	w := opened(t, c.OpenComplete, Config{Lane: SendArray, Batch: 64, Bytes: 16, Batches: 1, CQE: 4, Deadline: 5 * time.Second})
 	start := time.Now()
 	w.pauseBeforeAwait(200 * time.Millisecond)
-	_, err = w.Run()
+	_, err := w.Run()
 	var a *AsyncError
 	if !errors.As(err, &a) || a.Number != eventCQErr {
 		t.Fatalf("%v, want the device's event", err)
@@ -254,13 +211,9 @@ func TestDeviceCQOverflow(t *testing.T) {
 // Completions that never come end the wait at its deadline.
 func TestDeviceDeadline(t *testing.T) {
 	c := openDevice(t)
-	w, err := c.OpenComplete(Config{Lane: SendArray, Batch: 4, Bytes: 16, Batches: 1, Deadline: 300 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	closing(t, w)
+	w := opened(t, c.OpenComplete, Config{Lane: SendArray, Batch: 4, Bytes: 16, Batches: 1, Deadline: 300 * time.Millisecond})
 	w.unsignal()
-	_, err = w.Run()
+	_, err := w.Run()
 	if !errors.Is(err, ErrDeadline) || !strings.Contains(err.Error(), "0 of 1 sends and 4 of 4 receives") {
 		t.Errorf("%v, want the deadline with what was seen", err)
 	}
@@ -268,13 +221,9 @@ func TestDeviceDeadline(t *testing.T) {
 
 func TestDeviceRNR(t *testing.T) {
 	c := openDevice(t)
-	w, err := c.OpenComplete(Config{Lane: SendGuard, Batch: 1, Bytes: 16, Batches: 1, RNRRetry: 1, MinRNRTimer: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	closing(t, w)
+	w := opened(t, c.OpenComplete, Config{Lane: SendGuard, Batch: 1, Bytes: 16, Batches: 1, RNRRetry: 1, MinRNRTimer: 1})
 	w.withholdReceives()
-	_, err = w.Run()
+	_, err := w.Run()
 	var ce *CompletionError
 	if !errors.As(err, &ce) || ce.Status != wcRNRRetryExceeded {
 		t.Fatalf("%v, want RNR retry exceeded", err)
@@ -361,11 +310,7 @@ func dropIPCLock() error {
 // its buffers.
 func TestDeviceForkAfterRegistering(t *testing.T) {
 	c := openDevice(t)
-	w, err := c.OpenComplete(Config{Lane: SGE, Batch: 4, Bytes: 4096, Batches: 1, Cold: true, ColdBytes: 1 << 16})
-	if err != nil {
-		t.Fatal(err)
-	}
-	closing(t, w)
+	w := opened(t, c.OpenComplete, Config{Lane: SGE, Batch: 4, Bytes: 4096, Batches: 1, Cold: true, ColdBytes: 1 << 16})
 	for i := range 5 {
 		if out, err := exec.Command("/bin/true").CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -376,106 +321,6 @@ func TestDeviceForkAfterRegistering(t *testing.T) {
 	}
 	if dontFork, err := hasVMFlag(w.src.at, "dc"); err != nil || !dontFork {
 		t.Errorf("registered memory is given to children (%v)", err)
-	}
-}
-
-// Guards' counts on the real provider, split from the library's.
-func TestDeviceCounts(t *testing.T) {
-	if os.Getenv(underShim) == "" {
-		openDevice(t)
-		rerun(t, "TestDeviceCounts")
-		return
-	}
-	c := openDevice(t)
-	for _, lane := range Lanes() {
-		i := lane.Info()
-		if i.Go || lane == RegisterEach || i.Model || i.Ex && !c.HasEx() {
-			continue
-		}
-		for _, sges := range []int{1, 2, 4} {
-			if sges > 1 && i.Single {
-				continue
-			}
-			for _, n := range []int{1, 4, 5, 16, 17, 32, 33, 64, 128, 256} {
-				w, err := c.OpenWindow(Config{Lane: lane, Batch: n, SGEs: sges, Bytes: 64, Batches: 3})
-				if err != nil {
-					t.Fatal(err)
-				}
-				checkCounts(t, w, n, sges, 64, 3)
-				if err := w.Close(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-}
-
-// The provider's own copies are on its account, and what registration allocates.
-func TestDeviceProviderCounts(t *testing.T) {
-	if os.Getenv(underShim) == "" {
-		openDevice(t)
-		rerun(t, "TestDeviceProviderCounts")
-		return
-	}
-	c := openDevice(t)
-	onlyRXE(t, c)
-	const n, batches, bytes = 5, 4, 128
-	copied := func(k int) shim.Side { return shim.Side{Copies: uint64(k), CopiedBytes: uint64(k * bytes)} }
-	for lane, want := range map[Lane]shim.Side{
-		InlineBorrowed: copied(n * batches), InlineOwned: copied(n * batches), InlineEx: copied(n * batches),
-		SGE: {}, SGEBounce: {}, SendGuard: {}, SendArray: {}, RecvGuard: {}, RecvArray: {},
-	} {
-		w, err := c.OpenWindow(Config{Lane: lane, Batch: n, Bytes: bytes, Batches: batches})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := w.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Counts.Library != want {
-			t.Errorf("lane %s: the library's counts are %+v, want %+v", lane, r.Counts.Library, want)
-		}
-		if !lane.Info().Recv && (!r.Suppressed || r.Doorbells != batches) {
-			t.Errorf("lane %s: %d doorbells swallowed in %d batches (suppressed: %v)", lane, r.Doorbells, batches, r.Suppressed)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// A complete send rings once a batch: one system call of the library.
-func TestDeviceCompleteCounts(t *testing.T) {
-	if os.Getenv(underShim) == "" {
-		openDevice(t)
-		rerun(t, "TestDeviceCompleteCounts")
-		return
-	}
-	c := openDevice(t)
-	onlyRXE(t, c)
-	const n, batches = 5, 4
-	for _, lane := range []Lane{SendGuard, SendArrayLinked, SendWREx} {
-		w, err := c.OpenComplete(Config{Lane: lane, Batch: n, Bytes: 64, Batches: batches})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := w.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Counts.Library.Syscalls != batches || r.Counts.Lane.Syscalls != 0 {
-			t.Errorf("lane %s: %d system calls of the library and %d of the lane in %d batches", lane, r.Counts.Library.Syscalls, r.Counts.Lane.Syscalls, batches)
-		}
-		if want := times(expected(lane, n, 1, 64), batches); r.Counts.Lane != want {
-			t.Errorf("lane %s: %+v, want %+v", lane, r.Counts.Lane, want)
-		}
-		if len(r.Latency) != batches || r.Latency[0] == 0 {
-			t.Errorf("lane %s: latencies %v", lane, r.Latency)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -508,55 +353,20 @@ func TestDeviceNoFaultsInWindows(t *testing.T) {
 		if i.Go || i.Model || i.Ex && !c.HasEx() || lane == RegisterEach || !i.Recv && !c.Suppressible() {
 			continue
 		}
-		w, err := c.OpenWindow(Config{Lane: lane, Batch: 33, Bytes: 256, Batches: 200, Totals: 200, Cold: i.Payload, ColdBytes: 8 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, err := w.First()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Warm(); err != nil {
-			t.Fatal(err)
-		}
-		r, err := w.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.MinorFaults != 0 || r.MajorFaults != 0 || r.Waits != 0 {
-			t.Errorf("lane %s: %d minor and %d major faults and %d waits in a warm window", lane, r.MinorFaults, r.MajorFaults, r.Waits)
-		}
-		if (lane == RecvArray || lane == SendArray || lane == InlineBorrowed) && first.MinorFaults != 0 {
-			t.Errorf("lane %s: %d faults in its first batch", lane, first.MinorFaults)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// A registration for each payload costs the library a block each, freed again.
-func TestDeviceRegisterEachCounts(t *testing.T) {
-	if os.Getenv(underShim) == "" {
-		openDevice(t)
-		rerun(t, "TestDeviceRegisterEachCounts")
-		return
-	}
-	c := openDevice(t)
-	onlyRXE(t, c)
-	const n, batches = 5, 4
-	w, err := c.OpenWindow(Config{Lane: RegisterEach, Batch: n, Bytes: 4096, Batches: batches})
-	if err != nil {
-		t.Fatal(err)
-	}
-	closing(t, w)
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := r.Counts.Library
-	if l.Allocs < n*batches || l.Allocs != l.Frees || l.Syscalls < 2*n*batches || r.Counts.Lane != (shim.Side{}) {
-		t.Errorf("%d registrations: the library's counts are %+v, the lane's %+v", n*batches, l, r.Counts.Lane)
+		within(t, c.OpenWindow, Config{Lane: lane, Batch: 33, Bytes: 256, Batches: 200, Totals: 200, Cold: i.Payload, ColdBytes: 8 << 20}, func(w *Window) {
+			first, err := w.First()
+			if err != nil {
+				t.Fatal(err)
+			}
+			warmed(t, w)
+			r := ran(t, w)
+			if r.MinorFaults != 0 || r.MajorFaults != 0 || r.Waits != 0 {
+				t.Errorf("lane %s: %d minor and %d major faults and %d waits in a warm window", lane, r.MinorFaults, r.MajorFaults, r.Waits)
+			}
+			if (lane == RecvArray || lane == SendArray || lane == InlineBorrowed) && first.MinorFaults != 0 {
+				t.Errorf("lane %s: %d faults in its first batch", lane, first.MinorFaults)
+			}
+		})
 	}
 }
 
@@ -580,62 +390,13 @@ func TestDeviceRungWindow(t *testing.T) {
 		if _, err := beside.Run(); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Warm(); err != nil {
-			t.Fatalf("lane %s: %v", lane, err)
-		}
-		r, err := w.Run()
-		if err != nil {
-			t.Fatalf("lane %s: %v", lane, err)
-		}
+		warmed(t, w)
+		r := ran(t, w)
 		if r.Suppressed || r.Batches != 80 || len(r.Laps) != 40 || totals(r) != 40 {
 			t.Errorf("lane %s: %d batches, %d laps, %d as a whole, suppressed %v", lane, r.Batches, len(r.Laps), totals(r), r.Suppressed)
 		}
 		if err := errors.Join(w.Close(), beside.Close()); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// The control draws and replaces the same blocks, without the posts.
-func TestDeviceAging(t *testing.T) {
-	if os.Getenv(underShim) == "" {
-		openDevice(t)
-		rerun(t, "TestDeviceAging")
-		return
-	}
-	c := openDevice(t)
-	s, err := shim.Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
-	type end struct{ requests, live uint64 }
-	ends := map[bool]end{}
-	for _, control := range []bool{false, true} {
-		g, err := c.OpenAging(AgingConfig{Lane: RecvGuard, Control: control, Seed: 7, MaxBatch: 128, Bytes: 64, Slots: 20000, Replace: 8, MinBytes: 16, MaxBytes: 4096})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for g.Requests() < 20000 {
-			if err := g.Step(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		heap, err := s.Heap()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ends[control] = end{g.Requests(), g.LiveBytes()}
-		if heap.UsedBytes < g.LiveBytes() || heap.HeldBytes < g.LiveBytes()/2 || g.LiveBytes() < 1<<20 {
-			t.Errorf("control %v: %d bytes live, %d used, %d held", control, g.LiveBytes(), heap.UsedBytes, heap.HeldBytes)
-		}
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if ends[false] != ends[true] {
-		t.Errorf("with posts %+v, the control %+v: not the same work", ends[false], ends[true])
-	}
-	if _, err := c.OpenAging(AgingConfig{Lane: RecvArrayLinked, MaxBatch: 4, Bytes: 64, Slots: 1, MinBytes: 16, MaxBytes: 16}); err == nil {
-		t.Error("a lane whose batch is fixed was taken")
 	}
 }

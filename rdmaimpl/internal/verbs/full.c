@@ -74,25 +74,6 @@ void zc_full_run(enum zc_kind kind, struct zc_lane *l, struct zc_full *f, uint32
 	*d = (struct zc_done){zc_ticks(tsc) - start, k, one.err, one.bad, minor, major, waits};
 }
 
-int zc_poked(enum zc_kind kind, struct zc_lane *l, struct zc_full *f, uint8_t *poke, int when, struct zc_done *d)
-{
-	const struct zc_steps *s = zc_steps_of(kind);
-	*d = (struct zc_done){.bad = -1};
-	s->build(l);
-	if (when == ZC_POKE_BUILT)
-		*poke ^= 0xff;
-	d->err = s->post(l);
-	d->bad = l->bad;
-	if (when == ZC_POKE_POSTED)
-		*poke ^= 0xff;
-	int why = ZC_ERRNO;
-	if (!d->err && !post_receives(f, d))
-		why = zc_full_await(f, l, 1);
-	s->drop(l);
-	zc_lane_release(l);
-	return why;
-}
-
 int zc_two_parts(struct zc_full *f, const struct zc_two *two, struct zc_done *d)
 {
 	struct ibv_qp_ex *ex = f->sender->ex;

@@ -15,30 +15,11 @@ ALWAYS void push_recv(struct zc_lane *l)
 		struct ibv_recv_wr *wr = vec_extend(&l->wrs, 1, sizeof *wr);
 		*wr = (struct ibv_recv_wr){.wr_id = b.id++};
 		wr->num_sge = b.g;
-		if (b.g == 1) {
-			struct ibv_sge *sge = vec_extend(&l->sge, 1, sizeof *sge);
-			*sge = (struct ibv_sge){at, b.src.len, b.src.lkey};
-			continue;
-		}
-		struct ibv_sge list[ZC_SGES];
-		for (uint32_t j = 0; j < b.g; j++)
-			list[j] = part(&b, at, j);
-		memcpy(vec_extend(&l->sge, b.g, sizeof *list), list, b.g * sizeof *list);
+		PUSH_SGES(l, b, at);
 	}
 	batch_end(l, &b);
 	link_recv((struct ibv_recv_wr *)l->wrs.at, (struct ibv_sge *)l->sge.at, b.n);
 	KEEP(l->wrs.at);
-}
-
-ALWAYS int guard_recv(struct zc_lane *l)
-{
-	return post_recv(l, (struct ibv_recv_wr *)l->wrs.at);
-}
-
-ALWAYS void guard_drop(struct zc_lane *l)
-{
-	vec_drop(&l->wrs);
-	vec_drop(&l->sge);
 }
 
 LANE_LOOP(zc_recv_guard, push_recv, guard_recv, guard_drop)
@@ -72,11 +53,7 @@ ALWAYS void fill_recv(struct zc_lane *l, struct ibv_recv_wr *wrs, struct ibv_sge
 		uint64_t at = buf_at(&b.src, b.at++);
 		wrs[i].wr_id = b.id++;
 		wrs[i].num_sge = b.g;
-		if (b.g == 1)
-			sges[i] = (struct ibv_sge){at, b.src.len, b.src.lkey};
-		else
-			for (uint32_t j = 0; j < b.g; j++)
-				sges[i * b.g + j] = part(&b, at, j);
+		FILL_SGES(sges, b, i, at);
 	}
 	batch_end(l, &b);
 	link_recv(wrs, sges, b.n);
@@ -86,11 +63,6 @@ ALWAYS void fill_recv(struct zc_lane *l, struct ibv_recv_wr *wrs, struct ibv_sge
 ALWAYS void array_recv(struct zc_lane *l)
 {
 	fill_recv(l, l->wr_array, l->sge_array);
-}
-
-ALWAYS int array_post_recv(struct zc_lane *l)
-{
-	return post_recv(l, l->wr_array);
 }
 
 LANE_LOOP(zc_recv_array, array_recv, array_post_recv, no_drop)
@@ -126,28 +98,8 @@ int zc_recv_array_stack(struct zc_lane *l, uint32_t batches, struct zc_lap *laps
 }
 
 // Receive, array-linked: lists, lengths and keys are set once, only what differs
-// from batch to batch is written.
-
-ALWAYS void linked_recv(struct zc_lane *l)
-{
-	struct ibv_recv_wr *wrs = l->wr_array;
-	struct ibv_sge *sges = l->sge_array;
-	struct batch b = batch_of(l);
-	for (uint32_t i = 0; i < b.n; i++) {
-		uint64_t at = buf_at(&b.src, b.at++);
-		wrs[i].wr_id = b.id++;
-		if (b.g == 1)
-			sges[i].addr = at;
-		else
-			for (uint32_t j = 0; j < b.g; j++)
-				sges[i * b.g + j].addr = at + (uint64_t)j * b.each;
-	}
-	batch_end(l, &b);
-	KEEP(wrs);
-}
-
-// The loop holds the lane in locals from batch to batch, for a lane this short
-// feels a load. With laps it is the common one.
+// from batch to batch is written. The loop holds the lane in locals from batch to
+// batch, for a lane this short feels a load. With laps it is the common one.
 int zc_recv_array_linked(struct zc_lane *l, uint32_t batches, struct zc_lap *laps, int tsc, struct zc_done *d)
 {
 	if (laps || l->sges > 1)

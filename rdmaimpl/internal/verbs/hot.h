@@ -154,18 +154,10 @@ struct zc_full {
 // ticks from the start of each post to its last completion.
 ZC_API void zc_full_run(enum zc_kind kind, struct zc_lane *l, struct zc_full *f, uint32_t batches, struct zc_lap *laps, uint64_t *latency, int tsc, struct zc_done *d);
 
-// When a byte of the source is changed.
-enum { ZC_POKE_NEVER, ZC_POKE_BUILT, ZC_POKE_POSTED };
-
 // Receives for so many batches, posted; and a segment's completions awaited,
 // where every batch asked for one of its last send.
 ZC_API int zc_full_receives(struct zc_full *f, uint32_t batches, struct zc_done *d);
 ZC_API int zc_full_await(struct zc_full *f, const struct zc_lane *l, uint32_t batches);
-
-// One batch whose source byte at poke is inverted at that time. The receives are
-// posted only afterwards, so that the device reads what it reads late from the
-// changed source.
-ZC_API int zc_poked(enum zc_kind kind, struct zc_lane *l, struct zc_full *f, uint8_t *poke, int when, struct zc_done *d);
 
 // Receive requests built by Go, posted.
 ZC_API int zc_post_recv(void *qp, void *wrs, int32_t *bad);
@@ -178,6 +170,24 @@ struct zc_two {
 	int32_t as_inline;
 };
 ZC_API int zc_two_parts(struct zc_full *f, const struct zc_two *two, struct zc_done *d);
+
+// copypoint.c
+
+// When a source is changed, in time order.
+enum { ZC_BEFORE_BUILD, ZC_AFTER_BUILD, ZC_AFTER_POST, ZC_AFTER_COMPLETION, ZC_TIMES };
+
+// Bytes put over a source of the same length at that time.
+struct zc_change {
+	void *at;
+	const void *to;
+	uint32_t len;
+	int32_t when;
+};
+
+// One batch, carried through to its completions, whose source is changed once. Its
+// receives are posted only after the send and the change: a device that reads at the
+// transfer cannot have read before.
+ZC_API int zc_changed(enum zc_kind kind, struct zc_lane *l, struct zc_full *f, const struct zc_change *c, struct zc_done *d);
 
 // aging.c
 

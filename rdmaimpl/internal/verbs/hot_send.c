@@ -30,28 +30,9 @@ ALWAYS void push_send(struct zc_lane *l)
 		uint64_t at = buf_at(&b.src, b.at++);
 		struct ibv_send_wr *wr = push_wr(l, &b, i);
 		wr->num_sge = b.g;
-		if (b.g == 1) {
-			struct ibv_sge *sge = vec_extend(&l->sge, 1, sizeof *sge);
-			*sge = (struct ibv_sge){at, b.src.len, b.src.lkey};
-			continue;
-		}
-		struct ibv_sge list[ZC_SGES];
-		for (uint32_t j = 0; j < b.g; j++)
-			list[j] = part(&b, at, j);
-		memcpy(vec_extend(&l->sge, b.g, sizeof *list), list, b.g * sizeof *list);
+		PUSH_SGES(l, b, at);
 	}
 	push_end(l, &b);
-}
-
-ALWAYS int guard_send(struct zc_lane *l)
-{
-	return post_send(l, (struct ibv_send_wr *)l->wrs.at);
-}
-
-ALWAYS void guard_drop(struct zc_lane *l)
-{
-	vec_drop(&l->wrs);
-	vec_drop(&l->sge);
 }
 
 LANE_LOOP(zc_send_guard, push_send, guard_send, guard_drop)
@@ -74,43 +55,16 @@ ALWAYS void array_send(struct zc_lane *l)
 	for (uint32_t i = 0; i < b.n; i++) {
 		uint64_t at = buf_at(&b.src, b.at++);
 		fill_wr(&wrs[i], &b, i);
-		if (b.g == 1)
-			sges[i] = (struct ibv_sge){at, b.src.len, b.src.lkey};
-		else
-			for (uint32_t j = 0; j < b.g; j++)
-				sges[i * b.g + j] = part(&b, at, j);
+		FILL_SGES(sges, b, i, at);
 	}
 	batch_end(l, &b);
 	link_send(wrs, sges, b.n);
 	KEEP(wrs);
 }
 
-ALWAYS int array_post_send(struct zc_lane *l)
-{
-	return post_send(l, l->wr_array);
-}
-
 LANE_LOOP(zc_send_array, array_send, array_post_send, no_drop)
 
 // Send, array-linked: only what differs from batch to batch is written.
-
-ALWAYS void linked_send(struct zc_lane *l)
-{
-	struct ibv_send_wr *wrs = l->wr_array;
-	struct ibv_sge *sges = l->sge_array;
-	struct batch b = batch_of(l);
-	for (uint32_t i = 0; i < b.n; i++) {
-		uint64_t at = buf_at(&b.src, b.at++);
-		wrs[i].wr_id = b.id++;
-		if (b.g == 1)
-			sges[i].addr = at;
-		else
-			for (uint32_t j = 0; j < b.g; j++)
-				sges[i * b.g + j].addr = at + (uint64_t)j * b.each;
-	}
-	batch_end(l, &b);
-	KEEP(wrs);
-}
 
 LANE_LOOP(zc_send_array_linked, linked_send, array_post_send, no_drop)
 

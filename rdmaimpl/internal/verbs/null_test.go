@@ -26,16 +26,7 @@ func onNull(l Lane) bool { return l != RegisterEach && l != WQECopy }
 
 func openNullWindow(t testing.TB, cfg Config) *Window {
 	t.Helper()
-	w, err := openNull(t).OpenWindow(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return w
+	return opened(t, openNull(t).OpenWindow, cfg)
 }
 
 // Every lane hands over the same work: as many requests, SGEs and bytes, with
@@ -61,10 +52,7 @@ func TestLanesHandOverTheSameWork(t *testing.T) {
 func checkWork(t *testing.T, lane Lane, n, sges int) {
 	const batches, bytes = 3, 64
 	w := openNullWindow(t, Config{Lane: lane, Batch: n, SGEs: sges, Bytes: bytes, Batches: batches, Totals: batches})
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := ran(t, w)
 	wrs := uint64(2 * batches * n)
 	want := Seen{Posts: 2 * batches, WRs: wrs, SGEs: wrs * uint64(sges), Bytes: wrs * bytes, IDs: wrs * (wrs - 1) / 2}
 	if lane == InlineOwnedList {
@@ -98,10 +86,7 @@ func totals(r Result) int {
 func TestLapsAreSpans(t *testing.T) {
 	for _, lane := range []Lane{RecvGuard, RecvArrayStack, SendWREx, RecvGoAppend} {
 		w := openNullWindow(t, Config{Lane: lane, Batch: 16, Bytes: 64, Batches: 100})
-		r, err := w.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := ran(t, w)
 		var sum uint64
 		for _, l := range r.Laps {
 			if l.Build == 0 || l.Post == 0 || l.Drop == 0 {

@@ -61,8 +61,11 @@ func (*Window) Close() error { return nil }
 // Verify fails in this build.
 func (*Context) Verify(Config, uint64) (int, error) { return 0, errStub }
 
-// Truth fails in this build.
-func (*Context) Truth(Lane, int, When) (bool, error) { return false, errStub }
+// CopySend fails in this build.
+func (*Context) CopySend(Config, int) (Times, error) { return Times{}, errStub }
+
+// CopyPrivate fails in this build.
+func (*Context) CopyPrivate(Call, int, time.Duration) (Times, error) { return Times{}, errStub }
 
 // ProbeSetters fails in this build.
 func (*Context) ProbeSetters() (Setters, error) { return Setters{}, errStub }

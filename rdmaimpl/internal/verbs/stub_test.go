@@ -19,9 +19,12 @@ func TestWithoutCgoSaysWhatToInstall(t *testing.T) {
 	_, connect := c.Connect(ConnectConfig{})
 	_, verify := c.Verify(Config{}, 1)
 	_, aging := c.OpenAging(AgingConfig{})
+	_, send := c.CopySend(Config{}, 1)
+	_, private := c.CopyPrivate(CallConnect, 1, 0)
 	for name, err := range map[string]error{
 		"Load": Load(), "LoadCM": LoadCM(), "Devices": devices, "Open": open, "OpenNull": null, "OpenWindow": window,
 		"OpenComplete": complete, "Connect": connect, "Verify": verify, "OpenAging": aging,
+		"CopySend": send, "CopyPrivate": private,
 	} {
 		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "libibverbs-dev") {
 			t.Errorf("%s: %v, want what to install", name, err)

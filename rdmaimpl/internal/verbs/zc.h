@@ -162,6 +162,7 @@ struct zc_cm {
 struct zc_private {
 	const void *data; // what to send, C memory
 	uint32_t len;
+	const void *late; // put over data when the call has returned, if not null
 	uint32_t got_len; // what arrived, as the library reports it
 	uint8_t got[ZC_PRIVATE_ROOM];
 };

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/zcbench/zcbench/harness/record"
 )
@@ -58,7 +59,18 @@ func suffixOf(unit string) string {
 	case "", record.UnitOne:
 		return ""
 	}
-	return " " + unit
+	return " " + printable(unit)
+}
+
+// printable is a unit nobody knows. Readers of results refuse such; what prints
+// figures does not rest on that.
+func printable(unit string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, unit)
 }
 
 // Format writes v, in base units, in the display unit that suits it: "4.81 us",

@@ -33,8 +33,29 @@ var names = map[string]string{
 	"pinned_bytes":      "pinned memory",
 	"dtlb_misses":       "data-TLB misses",
 
+	"generator_cpu_per_msg":   "generator's CPU time",
+	"send_late_p99":           "p99 lateness of the generator",
+	"assembly_pages_peak":     "peak resident assembly pages",
+	"send_pages_mean":         "resident reply pages",
+	"send_pages_peak":         "peak resident reply pages",
+	"send_pages_end":          "resident reply pages at the end",
+	"huge_pages_end":          "resident pages in huge pages at the end",
+	"lazyfree_bytes":          "memory marked free, still resident",
+	"cgroup_socket_bytes":     "socket memory of the control group",
+	"kernel_bytes_per_client": "kernel objects for each client",
+	"vmpin_bytes":             "memory pinned by VmPin",
+	"sampling_time":           "CPU time of one look at residency",
+
 	"loaded_pages_mean": "buffer pages under load",
 	"loaded_pages_peak": "peak buffer pages under load",
+
+	"quiet_latency_p50":      "median latency of quiet clients",
+	"quiet_latency_p99":      "p99 latency of quiet clients",
+	"busy_latency_p50":       "median latency of busy clients",
+	"busy_latency_p99":       "p99 latency of busy clients",
+	"client_latency_spread":  "latency spread between clients",
+	"starved_receives":       "starved receives",
+	"quiet_starved_receives": "starved receives of quiet clients",
 
 	"build_per_wr":          "build time",
 	"post_per_wr":           "provider's post time",
@@ -102,7 +123,7 @@ func Per(denominator string) string {
 	if w, ok := per[denominator]; ok {
 		return w
 	}
-	return " per " + denominator
+	return " per " + printable(denominator)
 }
 
 // PerShort is the denominator as a suffix: "/msg".
@@ -110,5 +131,5 @@ func PerShort(denominator string) string {
 	if denominator == "" {
 		return ""
 	}
-	return "/" + denominator
+	return "/" + printable(denominator)
 }

@@ -9,14 +9,33 @@ package ring
 
 // Operations.
 const (
-	OpNop  = 0
-	OpRead = 22
-	OpRecv = 27
+	OpNop            = 0
+	OpReadFixed      = 4
+	OpSendMsg        = 9
+	OpRecvMsg        = 10
+	OpRead           = 22
+	OpWrite          = 23
+	OpSend           = 26
+	OpRecv           = 27
+	OpProvideBuffers = 31
+	OpRemoveBuffers  = 32
+	OpSendZC         = 47 // 6.0
+	OpSendMsgZC      = 48 // 6.1
+	OpReadMultishot  = 49 // 6.7
 )
 
 // SQE flags.
 const (
-	SQEBufferSelect = 1 << 5 // IOSQE_BUFFER_SELECT
+	SQEAsync          = 1 << 4 // IOSQE_ASYNC
+	SQEBufferSelect   = 1 << 5 // IOSQE_BUFFER_SELECT
+	SQECQESkipSuccess = 1 << 6 // 5.17: no completion unless the request fails
+)
+
+// SendZCReportUsage, in SQE.Ioprio of a zero-copy send, has the notification say
+// in its Res whether the bytes were copied after all: NotifCopied (6.2).
+const (
+	SendZCReportUsage = 1 << 3
+	NotifCopied       = 1 << 31
 )
 
 // Receive flags, in SQE.Ioprio.
@@ -43,8 +62,11 @@ const (
 	SetupSubmitAll    = 1 << 7
 	SetupCoopTaskrun  = 1 << 8  // 5.19
 	SetupTaskrunFlag  = 1 << 9  // 5.19
+	SetupSQE128       = 1 << 10 // 5.19
+	SetupCQE32        = 1 << 11 // 5.19
 	SetupSingleIssuer = 1 << 12 // 6.0
 	SetupDeferTaskrun = 1 << 13 // 6.1
+	SetupNoSQArray    = 1 << 16 // 6.6
 )
 
 // Features reported by setup.
@@ -69,6 +91,8 @@ const (
 
 // Register operations and buffer ring flags.
 const (
+	registerBuffers    = 0
+	unregisterBuffers  = 1
 	registerPbufRing   = 22
 	unregisterPbufRing = 23
 	registerSyncCancel = 24 // 6.0
@@ -85,6 +109,9 @@ const (
 	offSQRing = 0
 	offCQRing = 0x8000000
 	offSQEs   = 0x10000000
+	// A mapped buffer ring lies at offPbuf plus its group shifted by offPbufShift (6.4).
+	offPbuf      = 0x80000000
+	offPbufShift = 16
 )
 
 // SQE is struct io_uring_sqe, 64 bytes.

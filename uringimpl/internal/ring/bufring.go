@@ -19,14 +19,17 @@ const MaxBufRing = 32768
 // ring already, and more entries than the ring has, and hand the same memory out
 // twice: Add refuses both.
 type BufRing struct {
-	ring *Ring
-	mem  []byte
+	// What each receive touches is in one cache line: with thousands of groups each
+	// is cold.
 	bufs []buf
 	in   []bool // by buffer: in the ring
 	mask uint16
 	bgid uint16
 	tail uint16 // entries added
 	head uint16 // entries retired, as the completions said
+	ring *Ring
+	mem  []byte
+	_    [40]byte
 }
 
 // ErrInRing means a buffer was added that the kernel has not retired.
@@ -102,7 +105,7 @@ func (b *BufRing) Add(addr unsafe.Pointer, n uint32, bid uint16) error {
 // with that entry's bid is stored, which the kernel only reads.
 func (b *BufRing) Publish() {
 	w := uint32(b.bufs[0].bid) | uint32(b.tail)<<16
-	atomic.StoreUint32((*uint32)(unsafe.Pointer(&b.mem[12])), w)
+	atomic.StoreUint32((*uint32)(unsafe.Pointer(&b.bufs[0].bid)), w)
 }
 
 // Retire notes that the kernel is done with a buffer, as a completion said. It
@@ -115,6 +118,28 @@ func (b *BufRing) Retire(bid uint16) bool {
 	b.in[bid] = false
 	b.head++
 	return true
+}
+
+// Front is the buffer the kernel uses next, by the completions retired so far,
+// and its length as it stands in the ring; ok is false when none is provided. It
+// holds where buffers are retired in ring order. The length is read from the ring
+// because the kernel may have cut it: a bundle that wants fewer bytes than the
+// buffer at the head has shortens that entry, and leaves it so when nothing comes
+// (io_ring_buffers_peek in io_uring/kbuf.c).
+func (b *BufRing) Front() (bid uint16, n uint32, ok bool) {
+	if b.head == b.tail {
+		return 0, 0, false
+	}
+	e := &b.bufs[b.head&b.mask]
+	return e.bid, atomic.LoadUint32(&e.len), true
+}
+
+// Slot is what the ring's memory holds in slot i: the address and length at which
+// the kernel would fill it next, which incremental consumption moves, and the
+// buffer's number.
+func (b *BufRing) Slot(i int) (addr uint64, n uint32, bid uint16) {
+	e := &b.bufs[i&int(b.mask)]
+	return e.addr, atomic.LoadUint32(&e.len), e.bid
 }
 
 // KernelHead asks the kernel for its head (6.8).

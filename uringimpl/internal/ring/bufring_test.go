@@ -177,3 +177,15 @@ func TestKernelHeadAgrees(t *testing.T) {
 		t.Errorf("status of a group that is not there: %v", err)
 	}
 }
+
+// TestHotFieldsAreOneLine: what a receive touches of a group lies in one cache
+// line, and groups do not share lines.
+func TestHotFieldsAreOneLine(t *testing.T) {
+	var b BufRing
+	if hot := unsafe.Offsetof(b.ring); hot > 64 {
+		t.Errorf("%d bytes are touched", hot)
+	}
+	if n := unsafe.Sizeof(b); n != 128 {
+		t.Errorf("a group is %d bytes, want 128", n)
+	}
+}

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,15 +45,7 @@ func (c *counting) Push(bid uint16, size uint32) {
 }
 
 func FuzzIncFIFO(f *testing.F) {
-	for seed := range uint64(8) {
-		d := roll(seed, math.MaxInt)
-		b := make([]byte, 400)
-		for i := range b {
-			v, _ := d.choose(256)
-			b[i] = byte(v)
-		}
-		f.Add(b)
-	}
+	seedTapes(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := checkInc(&tape{data}, honest, false); err != nil {
 			t.Fatal(err)
@@ -80,6 +73,33 @@ func (f *faulty) Take(bid uint16, n uint32, more bool) (Consumed, error) {
 	}
 	return f.accounting.Take(bid, n, more)
 }
+
+func (f *faulty) TakeBundle(bid uint16, n uint32, more bool) (Consumed, uint32, error) {
+	c, rest, err := f.accounting.TakeBundle(bid, n, more)
+	return f.spoil(c, n-rest), rest, err
+}
+
+func (f *faulty) TakeRest(n uint32, more bool) (Consumed, uint32, error) {
+	c, rest, err := f.accounting.TakeRest(n, more)
+	return f.spoil(c, n-rest), rest, err
+}
+
+// spoil has the mistake of take in what is said of one buffer of a bundle.
+func (f *faulty) spoil(c Consumed, n uint32) Consumed {
+	if f.take == nil {
+		return c
+	}
+	c, _ = f.take(answer{said: c}, c.Bid, n, !c.Retired)
+	return c
+}
+
+// answer is an accounting that says what it is told to.
+type answer struct {
+	accounting
+	said Consumed
+}
+
+func (a answer) Take(uint16, uint32, bool) (Consumed, error) { return a.said, nil }
 
 // plantedFaults are the mistakes an accounting like this one is likely to have.
 func plantedFaults() map[string]func(entries int, minLeft uint32) accounting {
@@ -179,5 +199,57 @@ func TestIncFIFOWasteOfTails(t *testing.T) {
 	want := Consumed{Bid: 2, Left: true, LeftBid: 1, LeftTail: 70}
 	if c, err := f.Take(2, 5, true); err != nil || c != want || f.Len() != 1 {
 		t.Errorf("a buffer left early: %+v, %v, %d entries; want %+v", c, err, f.Len(), want)
+	}
+}
+
+// TestIncFIFOBundles: a bundle uses up the buffers it goes over; F_BUF_MORE speaks
+// of its last.
+func TestIncFIFOBundles(t *testing.T) {
+	type part struct {
+		Consumed
+		n uint32
+	}
+	for _, c := range []struct {
+		name string
+		bid  uint16
+		n    uint32
+		more bool
+		want []part
+		err  string
+	}{
+		{name: "within the head", bid: 2, n: 30, more: true, want: []part{{Consumed{Bid: 2, Offset: 40}, 30}}},
+		{name: "to the end of the head", bid: 2, n: 60, want: []part{{Consumed{Bid: 2, Offset: 40, Retired: true}, 60}}},
+		{name: "into the next", bid: 2, n: 90, more: true,
+			want: []part{{Consumed{Bid: 2, Offset: 40, Retired: true}, 60}, {Consumed{Bid: 0}, 30}}},
+		{name: "over all", bid: 2, n: 260,
+			want: []part{{Consumed{Bid: 2, Offset: 40, Retired: true}, 60}, {Consumed{Bid: 0, Retired: true}, 100}, {Consumed{Bid: 1, Retired: true}, 100}}},
+		{name: "the last retired with a tail", bid: 2, n: 155,
+			want: []part{{Consumed{Bid: 2, Offset: 40, Retired: true}, 60}, {Consumed{Bid: 0, Retired: true, Tail: 5}, 95}}},
+		{name: "the head left early", bid: 0, n: 150, more: true,
+			want: []part{{Consumed{Bid: 0, Retired: true, Left: true, LeftBid: 2, LeftTail: 60}, 100}, {Consumed{Bid: 1}, 50}}},
+		{name: "more than there is", bid: 2, n: 261, err: "1 bytes more than all buffers"},
+		{name: "a buffer in use that cannot be", bid: 2, n: 60, more: true, err: "keeps F_BUF_MORE"},
+		{name: "a buffer that is not next", bid: 1, n: 10, err: "but 0 is the next"},
+	} {
+		f := NewIncFIFO(4, 10)
+		for _, bid := range []uint16{2, 0, 1} {
+			f.Push(bid, 100)
+		}
+		if _, err := f.Take(2, 40, true); err != nil {
+			t.Fatal(err)
+		}
+		var got []part
+		n := c.n
+		k, rest, err := f.TakeBundle(c.bid, n, c.more)
+		for err == nil {
+			got = append(got, part{k, n - rest})
+			if n = rest; n == 0 {
+				break
+			}
+			k, rest, err = f.TakeRest(n, c.more)
+		}
+		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || c.err == "" && (err != nil || !slices.Equal(got, c.want)) {
+			t.Errorf("%s: %+v, %v; want %+v %s", c.name, got, err, c.want, c.err)
+		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 type accounting interface {
 	Push(bid uint16, size uint32)
 	Take(bid uint16, n uint32, more bool) (Consumed, error)
+	TakeBundle(bid uint16, n uint32, more bool) (c Consumed, rest uint32, err error)
+	TakeRest(n uint32, more bool) (c Consumed, rest uint32, err error)
 	Len() int
 }
 

@@ -48,27 +48,37 @@ var tries = [...]uint32{
 func New(sqEntries, cqEntries int) (*Ring, error) {
 	var last error
 	for _, flags := range tries {
-		p := params{flags: flags | SetupCQSize | SetupClamp, cqEntries: uint32(cqEntries)}
-		fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, uintptr(sqEntries), uintptr(unsafe.Pointer(&p)), 0)
-		if errno == unix.EINVAL {
-			last = errno
+		r, err := Open(sqEntries, cqEntries, flags|SetupClamp)
+		if errors.Is(err, unix.EINVAL) {
+			last = err
 			continue
 		}
-		if errno != 0 {
-			return nil, fmt.Errorf("io_uring_setup with %d entries: %w", sqEntries, errno)
-		}
-		r := &Ring{fd: int(fd), flags: p.flags, features: p.features}
-		if err := r.mapRings(&p); err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-		return r, nil
+		return r, err
 	}
-	return nil, fmt.Errorf("io_uring_setup with %d entries: %w", sqEntries, last)
+	return nil, last
+}
+
+// Open makes a ring with exactly these set-up flags, beside that for the number
+// of completions; cqEntries 0 leaves it to the kernel.
+func Open(sqEntries, cqEntries int, flags uint32) (*Ring, error) {
+	p := params{flags: flags, cqEntries: uint32(cqEntries)}
+	if cqEntries > 0 {
+		p.flags |= SetupCQSize
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, uintptr(sqEntries), uintptr(unsafe.Pointer(&p)), 0)
+	if errno != 0 {
+		return nil, fmt.Errorf("io_uring_setup with %d entries: %w", sqEntries, errno)
+	}
+	r := &Ring{fd: int(fd), flags: p.flags, features: p.features}
+	if err := r.mapRings(&p); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
 }
 
 func (r *Ring) mapRings(p *params) error {
 	sqSize := int(p.sqOff.array + p.sqEntries*4)
-	cqSize := int(p.cqOff.cqes + p.cqEntries*uint32(unsafe.Sizeof(CQE{})))
+	cqSize := int(p.cqOff.cqes + p.cqEntries*uint32(unsafe.Sizeof(CQE{}))<<r.doubled(SetupCQE32))
 	single := p.features&FeatSingleMmap != 0
 	if single {
 		sqSize = max(sqSize, cqSize)
@@ -84,7 +94,7 @@ func (r *Ring) mapRings(p *params) error {
 		}
 		cq = r.cqMem
 	}
-	if r.sqeMem, err = r.mmap(offSQEs, int(p.sqEntries)*int(unsafe.Sizeof(SQE{}))); err != nil {
+	if r.sqeMem, err = r.mmap(offSQEs, int(p.sqEntries)*int(unsafe.Sizeof(SQE{}))<<r.doubled(SetupSQE128)); err != nil {
 		return fmt.Errorf("map the submission entries: %w", err)
 	}
 	r.sqHead, r.sqTail = word(r.sqMem, p.sqOff.head), word(r.sqMem, p.sqOff.tail)
@@ -93,12 +103,23 @@ func (r *Ring) mapRings(p *params) error {
 	r.cqHead, r.cqTail = word(cq, p.cqOff.head), word(cq, p.cqOff.tail)
 	r.cqOverflow, r.cqMask = word(cq, p.cqOff.overflow), *word(cq, p.cqOff.ringMask)
 	r.cqes = unsafe.Slice((*CQE)(unsafe.Pointer(&cq[p.cqOff.cqes])), p.cqEntries)
+	if r.flags&SetupNoSQArray != 0 {
+		return nil
+	}
 	// Entry i of the index array always names SQE i.
 	array := unsafe.Slice(word(r.sqMem, p.sqOff.array), p.sqEntries)
 	for i := range array {
 		array[i] = uint32(i)
 	}
 	return nil
+}
+
+// doubled is 1 where a flag makes entries twice as large.
+func (r *Ring) doubled(flag uint32) int {
+	if r.flags&flag != 0 {
+		return 1
+	}
+	return 0
 }
 
 func (r *Ring) mmap(off int64, n int) ([]byte, error) {
@@ -143,6 +164,9 @@ func (r *Ring) Fd() int { return r.fd }
 
 // Features are the feature bits the kernel reported.
 func (r *Ring) Features() uint32 { return r.features }
+
+// Deferred reports whether completions are made in calls of Enter only.
+func (r *Ring) Deferred() bool { return r.flags&SetupDeferTaskrun != 0 }
 
 // Mode names the completion mode in force, for the record.
 func (r *Ring) Mode() string {
