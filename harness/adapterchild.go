@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/zcbench/zcbench/harness/childenv"
 	"github.com/zcbench/zcbench/harness/record"
 	"golang.org/x/sys/unix"
 )
@@ -42,7 +43,7 @@ func AdapterChild(args []string) error {
 	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: bytes, Max: bytes}); err != nil {
 		return fmt.Errorf("bound the address space to %d bytes: %w", bytes, err)
 	}
-	offerMemory()
+	childenv.OfferMemory()
 	err = syscall.Exec(args[1], args[1:], os.Environ())
 	if errors.Is(err, syscall.ENOEXEC) {
 		return fmt.Errorf("run the adapter %s: it is neither a program of this machine nor a script that begins with #!: %w", args[1], err)

@@ -1,12 +1,9 @@
 package harness
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"strconv"
 	"strings"
 
+	"github.com/zcbench/zcbench/harness/childenv"
 	"github.com/zcbench/zcbench/harness/load"
 	"github.com/zcbench/zcbench/harness/record"
 	"golang.org/x/sys/unix"
@@ -48,49 +45,8 @@ func assemblyBuffers(size int64, w record.Workload) int64 {
 	return min(max(assemblyLeast, int64(max(w.HoldMessages, w.HoldEach*w.Clients)+w.Clients)), assemblyMost/size)
 }
 
-// boundMemory bounds this process, which runs a trial, so that one that takes more
-// fails alone, and offers it first to a kernel that runs out of memory.
-func boundMemory(t record.Trial) error {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return fmt.Errorf("read the memory in use: %w", err)
-	}
-	used, err := dataBytes(string(status))
-	if err != nil {
-		return err
-	}
-	var lim unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_DATA, &lim); err != nil {
-		return fmt.Errorf("getrlimit RLIMIT_DATA: %w", err)
-	}
-	lim.Cur = min(lim.Cur, uint64(used+memoryBound(t)))
-	if err := unix.Setrlimit(unix.RLIMIT_DATA, &lim); err != nil {
-		return fmt.Errorf("bound the memory to %d bytes: %w", lim.Cur, err)
-	}
-	offerMemory()
-	return nil
-}
-
-// offerMemory makes this process and what it becomes the first to be killed where
-// memory runs out, in place of the run (proc_pid_oom_score_adj(5)). Where that
-// cannot be said the kernel chooses.
-func offerMemory() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
-
-// dataBytes reads VmData, which RLIMIT_DATA counts (proc_pid_status(5)).
-func dataBytes(status string) (int64, error) {
-	for line := range strings.Lines(status) {
-		rest, ok := strings.CutPrefix(line, "VmData:")
-		if !ok {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("VmData of /proc/self/status: %w", err)
-		}
-		return kib << 10, nil
-	}
-	return 0, errors.New("/proc/self/status has no VmData")
-}
+// boundMemory bounds this process, which runs a trial.
+func boundMemory(t record.Trial) error { return childenv.BoundMemory(memoryBound(t)) }
 
 // ranOut tells from what a process logged that it died for want of memory.
 func ranOut(log string) bool {

@@ -14,10 +14,15 @@ import (
 var leaked *[64]byte
 
 // planted is a registry in which one strategy makes one heap allocation more
-// for each message: what a careless change to it would do.
+// for each message: what a careless change to it would do. One that posts
+// allocates for each post as the guard does.
 func planted(reg harness.Registry, name string) harness.Registry {
 	out := append(harness.Registry(nil), reg...)
 	for i, s := range out {
+		if s.Name == name && s.Run != nil {
+			guard, _ := reg.Find("guard")
+			out[i].Run = guard.Run
+		}
 		if s.Name != name || s.Open == nil {
 			continue
 		}

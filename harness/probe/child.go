@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/zcbench/zcbench/harness/childenv"
 	"golang.org/x/sys/unix"
 )
 
@@ -40,44 +38,11 @@ func Child(name string, checks []Check) error {
 	return answer(c.finding(c.Run()))
 }
 
-// limit bounds the private memory of this process to more bytes than it has, and
-// offers it first to a kernel that runs out of memory.
+// limit bounds the memory of this process and keeps it from leaving a core file:
+// crashes are expected here.
 func limit(more int64) error {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return fmt.Errorf("read the memory in use: %w", err)
-	}
-	used, err := dataBytes(string(status))
-	if err != nil {
-		return err
-	}
-	var lim unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_DATA, &lim); err != nil {
-		return fmt.Errorf("getrlimit RLIMIT_DATA: %w", err)
-	}
-	lim.Cur = min(lim.Max, uint64(used+more))
-	if err := unix.Setrlimit(unix.RLIMIT_DATA, &lim); err != nil {
-		return fmt.Errorf("setrlimit RLIMIT_DATA to %d bytes: %w", lim.Cur, err)
-	}
-	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // crashes are expected; a core file is only litter
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
-	return nil
-}
-
-// dataBytes reads VmData, what RLIMIT_DATA counts, from /proc/PID/status.
-func dataBytes(status string) (int64, error) {
-	for _, line := range strings.Split(status, "\n") {
-		rest, ok := strings.CutPrefix(line, "VmData:")
-		if !ok {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("VmData of /proc/self/status: %w", err)
-		}
-		return kib << 10, nil
-	}
-	return 0, errors.New("/proc/self/status has no VmData")
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	return childenv.BoundMemory(more)
 }
 
 func answer(v any) error {
