@@ -65,7 +65,7 @@ run-uring: build
 
 run-rdma: guest
 	$(BIN) run $(RDMA_SCENARIOS) -o $(RUNDIR)
-	$(BIN) report $(RUNDIR)/* --html $(RUNDIR)/report.html
+	$(BIN) report $(RUNDIR)/*/ --html $(RUNDIR)/report.html
 	@echo "all answers in one page: $(RUNDIR)/report.html"
 
 # The guest is needed, and built once, where there is no RDMA device.
