@@ -122,10 +122,24 @@ func (r reader) Read(p []byte) (int, error) {
 	}
 }
 
+// tcpRTOMaxMS bounds the retransmission timer, in milliseconds, at least 1000
+// (TCP_RTO_MAX_MS in linux/tcp.h, 6.15).
+const tcpRTOMaxMS = 44
+
+// impatient keeps a connection from waiting long for itself. A receiver that was
+// kept from its CPU drops segments when its socket is full (RcvPruned in
+// netstat), and the sender, which doubles its wait with each, would leave it idle
+// for half a minute after it has caught up. Kernels that cannot do either do not.
+func impatient(fd int) {
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, tcpRTOMaxMS, 1000)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_THIN_LINEAR_TIMEOUTS, 1)
+}
+
 // setUp makes a connection ready for the sending loop, which makes its own
 // non-blocking calls.
 func setUp(fd int, network string, t record.Trial) (err error) {
 	if network == TCP {
+		impatient(fd)
 		err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	}
 	if err == nil && t.Workload.Load.Mode == Lockstep && network != UDP {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zcbench/zcbench/harness/record"
+	"golang.org/x/sys/unix"
 )
 
 // Strangers, those without the token and those who do not say all of it, are
@@ -116,5 +117,26 @@ func TestProgressCountersAreApart(t *testing.T) {
 	}
 	if int64(len(a.mem)) != ProgressBytes(3) || ProgressBytes(3) != 6*64 {
 		t.Errorf("%d bytes mapped", len(a.mem))
+	}
+}
+
+// Where the kernel can bound the retransmission timer it does.
+func TestImpatientConnections(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	before, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, tcpRTOMaxMS)
+	if err != nil {
+		t.Skipf("this kernel has no TCP_RTO_MAX_MS, which came with Linux 6.15: %v", err)
+	}
+	impatient(fd)
+	after, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, tcpRTOMaxMS)
+	if err != nil || after != 1000 || before <= after {
+		t.Errorf("the timer is bounded by %d ms, before by %d: %v", after, before, err)
+	}
+	if on, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_THIN_LINEAR_TIMEOUTS); err != nil || on != 1 {
+		t.Errorf("thin streams wait linearly: %d, %v", on, err)
 	}
 }
