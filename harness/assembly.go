@@ -25,11 +25,16 @@ const assemblyLeast = 1 << 12
 // assemblyMost bounds the address space of all of them, in bytes.
 const assemblyMost = 64 << 30
 
+// assemblyCount is how many buffers of a size there are for so many messages.
+func assemblyCount(size int64, messages int) int64 {
+	return min(max(assemblyLeast, int64(messages)), assemblyMost/size)
+}
+
 // newAssemblyPool reserves address space only, for so many messages at once.
 func newAssemblyPool(largest int64, messages int) (*assemblyPool, error) {
 	page := int64(unix.Getpagesize())
 	size := (largest + page - 1) / page * page
-	n := min(max(assemblyLeast, int64(messages)), assemblyMost/size)
+	n := assemblyCount(size, messages)
 	mem, err := MapBuffers(int(size * n))
 	if err != nil {
 		return nil, fmt.Errorf("reserve assembly buffers: %w", err)

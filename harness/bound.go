@@ -37,12 +37,12 @@ func memoryBound(t record.Trial) int64 {
 }
 
 // assemblyBuffers is how many buffers of a size there may be for messages put
-// together, at most as newAssemblyPool has it.
+// together.
 func assemblyBuffers(size int64, w record.Workload) int64 {
 	if size == 0 {
 		return 0
 	}
-	return min(max(assemblyLeast, int64(max(w.HoldMessages, w.HoldEach*w.Clients)+w.Clients)), assemblyMost/size)
+	return assemblyCount(size, w.Held()+w.Clients)
 }
 
 // boundMemory bounds this process, which runs a trial.

@@ -3,10 +3,10 @@ package harness
 import (
 	"fmt"
 	"math"
-	"unsafe"
 
 	"github.com/zcbench/zcbench/harness/load"
 	"github.com/zcbench/zcbench/harness/record"
+	"github.com/zcbench/zcbench/harness/residency"
 	"golang.org/x/sys/unix"
 )
 
@@ -94,25 +94,11 @@ func (d *datagrams) lost(client int, what string) error {
 	}
 	dropped := ""
 	if client < len(d.fds) {
-		if n, err := droppedBy(d.fds[client]); err == nil {
+		if n, err := residency.SocketDrops(d.fds[client]); err == nil {
 			dropped = fmt.Sprintf(", %d by this one", n)
 		}
 	}
 	return fmt.Errorf("client %d: datagrams were lost: %s; %s%s: %s", client, what, sockets, dropped, todo)
-}
-
-// droppedBy is how many datagrams a socket had no room for, by SO_MEMINFO (since
-// Linux 4.12; enum SK_MEMINFO_DROPS in include/uapi/linux/sock_diag.h).
-func droppedBy(fd int) (uint32, error) {
-	const drops, words = 8, 9
-	var mem [words]uint32
-	size := uint32(unsafe.Sizeof(mem))
-	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
-		uintptr(unsafe.Pointer(&mem)), uintptr(unsafe.Pointer(&size)), 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return mem[drops], nil
 }
 
 // consumed notes that message seq of a client is done with.

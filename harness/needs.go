@@ -148,7 +148,7 @@ func needMemory(t record.Trial) (least, ample int64) {
 		least += memoryOfChild // the generator
 		clients := int64(w.Clients)
 		messages := int64(t.Warmup + t.Messages)
-		ample = least + clients*(w.BudgetBytes+socketMemory) + int64(max(1, w.HoldMessages, w.HoldEach*w.Clients)+w.Clients)*load.Largest(w.Sizes) + 24*messages
+		ample = least + clients*(w.BudgetBytes+socketMemory) + int64(max(1, w.Held())+w.Clients)*load.Largest(w.Sizes) + 24*messages
 	}
 	if w.Live > 0 && w.LiveBytes != nil {
 		ample += 2 * int64(w.Live) * load.Largest(*w.LiveBytes)

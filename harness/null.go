@@ -14,8 +14,8 @@ var Null = Strategy{
 		n := &null{sink: b.Sink, trial: b.Trial.Seed, sched: load.NewSchedule(b.Trial)}
 		n.fill = b.Sink.verify
 		n.bufs = make([][]byte, 1)
-		if w := b.Trial.Workload; n.fill && w.HoldMessages+w.HoldEach > 0 {
-			n.bufs = make([][]byte, min(max(w.HoldMessages, w.HoldEach*w.Clients)+1, len(n.sched.Size)))
+		if w := b.Trial.Workload; n.fill && w.Held() > 0 {
+			n.bufs = make([][]byte, min(w.Held()+1, len(n.sched.Size)))
 		} else if n.fill && w.HoldNS > 0 {
 			n.bufs = make([][]byte, nullHeld)
 		}

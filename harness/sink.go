@@ -97,7 +97,7 @@ func NewSink(t record.Trial, clk clock.Clock, prog *load.Progress) (*Sink, error
 		touch:      w.Touch == "payload",
 		verify:     t.Purpose == record.Verify,
 		timed:      t.Purpose == record.Timing || t.Purpose == record.Capacity || t.Purpose == record.Floor,
-		holding:    w.HoldMessages > 0 || w.HoldEach > 0 || w.HoldNS > 0,
+		holding:    w.Held() > 0 || w.HoldNS > 0,
 	}
 	switch w.Load.Mode {
 	case "closed":

@@ -138,13 +138,7 @@ func (r *provided) settle() error {
 	if err := r.ring.Enter(r.back.waitFor(), 1e9, false); err != nil {
 		return err
 	}
-	a, b := r.ring.Completions()
-	err := r.take(a)
-	if err == nil {
-		err = r.take(b)
-	}
-	r.ring.Seen(len(a) + len(b))
-	return errors.Join(err, r.sink.Err())
+	return errors.Join(r.ring.Reap(r.take), r.sink.Err())
 }
 
 // give hands buffers to the kernel, which holds each once from then on.
@@ -191,13 +185,7 @@ func (r *provided) Receive(target uint64) error {
 		if err := r.wait(); err != nil {
 			return err
 		}
-		a, b := r.ring.Completions()
-		err := r.take(a)
-		if err == nil {
-			err = r.take(b)
-		}
-		r.ring.Seen(len(a) + len(b))
-		if err != nil {
+		if err := r.ring.Reap(r.take); err != nil {
 			return err
 		}
 		if r.sink.Holding() > 0 { // reading the clock is not free

@@ -66,13 +66,7 @@ func (s *single) Receive(target uint64) error {
 				return err
 			}
 		}
-		a, b := s.ring.Completions()
-		err := s.take(a)
-		if err == nil {
-			err = s.take(b)
-		}
-		s.ring.Seen(len(a) + len(b))
-		if err != nil {
+		if err := s.ring.Reap(s.take); err != nil {
 			return err
 		}
 		if s.sink.Holding() > 0 { // reading the clock is not free

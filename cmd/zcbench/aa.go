@@ -74,7 +74,7 @@ func aa(cmd *cobra.Command, scenario string, f aaFlags) error {
 		return err
 	}
 	if f.out == "" {
-		f.out = filepath.Join("results", "aa-"+sc.Name+"-"+time.Now().UTC().Format("20060102T150405Z"))
+		f.out = filepath.Join("results", "aa-"+sc.Name+"-"+stamp())
 	}
 	runs := &selfRuns{cmd: cmd, scenario: scenario, f: f, total: f.sessions + 2*f.pairs}
 	if times > 0 {

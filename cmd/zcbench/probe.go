@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/zcbench/zcbench/rdmaimpl"
 	"github.com/zcbench/zcbench/report/render"
 	"github.com/zcbench/zcbench/uringimpl"
-	"golang.org/x/term"
 )
 
 // rdmaFamily is the family of the checks that need an RDMA device.
@@ -141,28 +139,16 @@ func writeProbe(cmd *cobra.Command, f probeFlags, p *record.Probe) error {
 // fileWidth is the number of columns of a table in a file.
 const fileWidth = 80
 
-// probeBar shows how far a probe is, on a terminal only.
-type probeBar struct{ b *progressbar.ProgressBar }
+// probeBar shows how far a probe is, and what it looks at, on a terminal only.
+type probeBar struct{ *bar }
 
 func newProbeBar(cmd *cobra.Command, total int) probeBar {
-	w := cmd.ErrOrStderr()
-	f, ok := w.(*os.File)
-	if quiet(cmd) || !ok || !term.IsTerminal(int(f.Fd())) {
-		return probeBar{}
-	}
-	return probeBar{progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("probe"),
-		progressbar.OptionSetPredictTime(false), progressbar.OptionShowCount(), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())}
+	return probeBar{newStepBar(cmd, "probe", total, progressbar.OptionSetPredictTime(false))}
 }
 
 func (b probeBar) event(done, _ int, f record.Finding) {
 	if b.b != nil {
 		b.b.Describe(fmt.Sprintf("probe %-24.24s", f.Name))
 		_ = b.b.Set(done) // only the display is at stake
-	}
-}
-
-func (b probeBar) close() {
-	if b.b != nil {
-		_ = b.b.Finish()
 	}
 }

@@ -23,23 +23,24 @@ func newBar(cmd *cobra.Command, plan *harness.Plan) *bar {
 	return newStepBar(cmd, plan.Scenario.Name, len(plan.Trials))
 }
 
-func newStepBar(cmd *cobra.Command, name string, steps int) *bar {
+func newStepBar(cmd *cobra.Command, name string, steps int, more ...progressbar.Option) *bar {
 	w := cmd.ErrOrStderr()
 	f, ok := w.(*os.File)
 	if quiet(cmd) || !ok || !term.IsTerminal(int(f.Fd())) {
 		return &bar{w: w}
 	}
 	_, plain := os.LookupEnv("NO_COLOR")
-	return &bar{w: w, b: progressbar.NewOptions(steps,
+	options := []progressbar.Option{
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(name),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionShowCount(),
 		progressbar.OptionEnableColorCodes(!plain),
 		progressbar.OptionFullWidth(),
-		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionThrottle(100 * time.Millisecond),
 		progressbar.OptionClearOnFinish(),
-	)}
+	}
+	return &bar{w: w, b: progressbar.NewOptions(steps, append(options, more...)...)}
 }
 
 // event shows a finished trial; failures are told at once, terminal or not.

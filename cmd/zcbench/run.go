@@ -184,8 +184,11 @@ func parseBuilds(ab []string) (map[string]string, error) {
 	return builds, nil
 }
 
+// stamp is the time as directories of results are named by it.
+func stamp() string { return time.Now().UTC().Format("20060102T150405Z") }
+
 func prepare(args []string, f runFlags, builds map[string]string) ([]job, error) {
-	now := time.Now().UTC().Format("20060102T150405Z")
+	now := stamp()
 	var jobs []job
 	for _, arg := range args {
 		plan, err := openPlan(arg, f, builds)

@@ -30,7 +30,7 @@ func (c *clients) acceptDatagrams(l *Listener, t record.Trial, token []byte, dea
 		return fmt.Errorf("client number %d over udp: one connection speaks for all clients, as number %d", client, uint32(AllClients))
 	}
 	ports := make([]byte, 2*len(c.fds))
-	if _, err := io.ReadFull(reader(fd), ports); err != nil {
+	if err := ReadAll(fd, ports); err != nil {
 		return fmt.Errorf("read the receiver's ports: %w", err)
 	}
 	for i := range c.fds {

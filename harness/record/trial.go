@@ -82,6 +82,10 @@ type Workload struct {
 	LiveBytes   *Sizes `json:"live_bytes,omitempty"`   // and their sizes
 }
 
+// Held is how many messages are in the application's hands at most; 0 under a hold
+// by time, which does not tell.
+func (w Workload) Held() int { return max(w.HoldMessages, w.HoldEach*w.Clients) }
+
 // KindReceive is the kind of workloads in which messages are received; the
 // others post, connect or allocate.
 const KindReceive = "receive"

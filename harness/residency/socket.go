@@ -12,6 +12,7 @@ import (
 const (
 	memRmemAlloc = 0 // sk_rmem_alloc
 	memBacklog   = 7 // sk_backlog.len
+	memDrops     = 8 // sk_drops
 	memVars      = 9
 )
 
@@ -24,10 +25,7 @@ const (
 // nothing here. It does not allocate.
 func SocketMemory(fds []int) (bytes int64, err error) {
 	for _, fd := range fds {
-		var mem [memVars]uint32
-		size := uint32(unsafe.Sizeof(mem))
-		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
-			uintptr(unsafe.Pointer(&mem)), uintptr(unsafe.Pointer(&size)), 0)
+		mem, size, errno := memInfo(fd)
 		if errno != 0 {
 			return 0, fmt.Errorf("kernel memory of socket %d (SO_MEMINFO): %w", fd, errno)
 		}
@@ -37,4 +35,21 @@ func SocketMemory(fds []int) (bytes int64, err error) {
 		bytes += int64(mem[memRmemAlloc]) + int64(mem[memBacklog])
 	}
 	return bytes, nil
+}
+
+// SocketDrops returns how many packets a socket had no room for.
+func SocketDrops(fd int) (uint32, error) {
+	mem, _, errno := memInfo(fd)
+	if errno != 0 {
+		return 0, errno
+	}
+	return mem[memDrops], nil
+}
+
+// memInfo reads SO_MEMINFO of a socket and how many bytes of it there are.
+func memInfo(fd int) (mem [memVars]uint32, size uint32, errno unix.Errno) {
+	size = uint32(unsafe.Sizeof(mem))
+	_, _, errno = unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&mem)), uintptr(unsafe.Pointer(&size)), 0)
+	return mem, size, errno
 }

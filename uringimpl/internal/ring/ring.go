@@ -260,6 +260,18 @@ func (r *Ring) Completions() (a, b []CQE) {
 	return r.cqes[first:], r.cqes[:n-k]
 }
 
+// Reap hands the completions that have come to take, in their order, and then
+// gives their places back.
+func (r *Ring) Reap(take func([]CQE) error) error {
+	a, b := r.Completions()
+	err := take(a)
+	if err == nil {
+		err = take(b)
+	}
+	r.Seen(len(a) + len(b))
+	return err
+}
+
 // Seen gives n completions back to the kernel, after their last use.
 func (r *Ring) Seen(n int) { atomic.StoreUint32(r.cqHead, *r.cqHead+uint32(n)) }
 
